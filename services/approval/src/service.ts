@@ -17,7 +17,7 @@ import { notificationsModule } from './notifications/notifications.module.ts';
 import { pagesModule } from './pages/pages.module.ts';
 import { requestsModule, requestsStreams } from './requests/requests.module.ts';
 
-/** What tests omit or shorten. */
+/** Options with which tests omit or shorten parts of the service. */
 export type Options = {
   readonly withoutSweeper?: true;
   readonly pollWaitMs?: number;

@@ -141,7 +141,7 @@ export type IdentityOperations = KeyOperations & {
   readonly namesWithScope: (tenantId: string, scope: string) => Promise<readonly string[]>;
 };
 
-/** Here no loop runs, so effects follow when the service next reads its log. */
+/** No loop runs here, so effects follow when the service next reads its log. */
 export function identityOperations(needs: ServiceDependencies): IdentityOperations {
   const { signingKeys, accounts, workspaces } = identityModules(needs, driversOf(needs.settings));
   return {

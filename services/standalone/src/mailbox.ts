@@ -109,7 +109,7 @@ function smtpServer(
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.once('end', () => {
-        // The library has already cut off what exceeds the size.
+        // The library has already cut off the part beyond the maximum size.
         if (stream.sizeExceeded) return done(refusal('the mail is too large', TOO_LARGE));
         const recipients = session.envelope.rcptTo.map(({ address }) => address.toLowerCase());
         take(Buffer.concat(chunks), recipients).then(

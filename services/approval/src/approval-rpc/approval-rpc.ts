@@ -108,7 +108,7 @@ async function openRequest(
 
 const isSet = ({ approver }: OpenApproval): boolean => approver !== undefined && approver !== null;
 
-/** A set and the person's own connections have none. */
+/** Returns the approver's deputy. There is none for a set, nor for a request about the approver's own connection. */
 async function deputyOf(
   approval: ApprovalRpcDependencies,
   open: OpenApproval,
@@ -121,7 +121,7 @@ async function deputyOf(
   return deputyInForce(approval, of, approval.clock.now());
 }
 
-/** Whether whoever is asked could decide now; of a set, whether as many as have to could. */
+/** Checks whether the approver could decide now. For a set, checks whether enough of its members could. */
 async function askedNow(
   approval: ApprovalRpcDependencies,
   open: OpenApproval,
@@ -149,7 +149,7 @@ type Make = {
   readonly id: string;
   readonly agentName: string;
   readonly userVouched: boolean;
-  /** To whom the request is made out in place of the user. */
+  /** The deputy who receives the request in place of the user. */
   readonly deputy: string | undefined;
   readonly channels: readonly string[];
   readonly command: Command;
@@ -272,7 +272,7 @@ async function consumeRequest(
   return { outcome: reason };
 }
 
-/** Where several may decide, those who approved are looked up instead. */
+/** Used if several may decide. Those who approved are looked up separately then. */
 const NOT_ASKED = { isActive: true, isVouched: true };
 
 const canBeUsed = (

@@ -156,7 +156,7 @@ const jobs = table('channel_jobs', {
   columns: { tenant_id: 'text', channel_id: 'text', request_id: 'text', run_at: 'timestamptz' },
 });
 
-/** One that waits already stays. */
+/** Queues a test message, unless one is waiting already. */
 export function queueTest(
   database: Pick<Database, 'asTenantAtOnce'>,
   { tenantId, id }: ChannelKey,

@@ -1,4 +1,4 @@
-/** The schemas of channels, and what their endpoints share. */
+/** The schemas of channels, and functions that their endpoints share. */
 import type { UserPrincipal } from '@cardea/auth';
 import {
   documented,
@@ -144,7 +144,7 @@ const isRecipient = (recipient: Exclude<Recipient, 'all'>): boolean =>
     ? readApproverSet(recipient.set) !== undefined
     : readApproverSet(recipient.user_id) === undefined;
 
-/** The topics that ntfy takes; the URL of a channel names one after the address of its server. */
+/** The topics that ntfy accepts. The path of a channel's URL is its topic. */
 const TOPIC_PATH = /^\/[\w-]{1,64}$/;
 
 export function readUrl(

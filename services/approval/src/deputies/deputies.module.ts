@@ -21,7 +21,7 @@ export type DeputiesDependencies = Pick<
     readonly onChanged: () => void;
   };
 
-/** Those that the page shows and plays. */
+/** The endpoints that the page of deputies shows and calls. */
 export type DeputyEndpoints = {
   readonly get: ReturnType<typeof getDeputyRoute>;
   readonly set: ReturnType<typeof setDeputyRoute>;
@@ -31,7 +31,7 @@ export type DeputyEndpoints = {
 export function deputiesModule(dependencies: DeputiesDependencies): {
   readonly module: Module;
   readonly endpoints: DeputyEndpoints;
-  /** Ends what a user had as a deputy, or was one for. */
+  /** Ends the deputyships of a user, both as a deputy and as the person in whose place a deputy decides. */
   readonly deleteOf: (tenantId: string, userId: string) => Promise<void>;
 } {
   const endpoints: DeputyEndpoints = {

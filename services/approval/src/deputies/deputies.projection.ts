@@ -1,4 +1,7 @@
-/** Keeps table `deputies`, by which requests are made out; when live, it also queues the mails to both persons. */
+/**
+ * Maintains table `deputies`, by which requests go to a deputy. The live projection also queues the mails to both
+ * persons.
+ */
 import { projection, type Statement, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import type { DeputyChanged } from './deputy.ts';
@@ -22,7 +25,7 @@ type Changed = DeputyChanged & {
   readonly metadata: { readonly tenantId: string };
 };
 
-/** What a mail says to one of the persons; the tables of jobs keep it until it is sent. */
+/** The content of a mail to one of the two persons. The queue stores it until it is sent. */
 export type DeputyNotice = {
   readonly kind: 'named' | 'ended';
   /** Whether the mail goes to the deputy, or to the person in whose place they decide. */
@@ -63,7 +66,7 @@ function jobsOf({ streamId, time, metadata, data }: Changed): readonly Job[] {
   return jobs;
 }
 
-/** A notice that still waits is replaced by the newer one of the same person, so that none can pile up. */
+/** A newer notice replaces one to the same person that still waits, so that notices do not accumulate. */
 const QUEUE_NOTICES = {
   name: 'approval_queue_deputy_notices',
   text: `INSERT INTO approval.notification_jobs

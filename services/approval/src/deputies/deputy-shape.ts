@@ -1,4 +1,4 @@
-/** A deputy as clients send and see it, and what its endpoints have in common. */
+/** The schemas of a deputy in requests and responses, and functions that the endpoints share. */
 import type { UserPrincipal } from '@cardea/auth';
 import { named, Time } from '@cardea/contracts';
 import type { FactCopies, ServiceDependencies } from '@cardea/service';
@@ -56,7 +56,9 @@ export const REMOVED = { status: 'deputy removed' } as const;
 
 export const targetOf = (userId: string) => ({ type: 'user', id: userId });
 
-/** The person themselves: no agent, no administrator in their name, nobody who is disabled. */
+/**
+ * Refuses everyone but the person themselves: agents, administrators who act in the person's name, and disabled users.
+ */
 export async function refusedToAct(
   dependencies: DeputyDependencies,
   { principal, tenantId }: { readonly principal: UserPrincipal; readonly tenantId: string },

@@ -1,6 +1,6 @@
 /**
- * Who decides in the place of a person for a while. Whatever is asked of that person meanwhile is made out to the
- * deputy; what waits already stays with the person.
+ * A deputy decides in place of a person for a limited time. New requests to the person go to the deputy during that
+ * time. Requests that are waiting already stay with the person.
  */
 import { crockford, sha256Of } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -12,7 +12,7 @@ export type Deputyship = {
 };
 export type DeputyState = Deputyship | null;
 
-/** Carries the whole state; `deputy` and the times are null where the person has none any more. */
+/** Contains the whole state. `deputy` and the times are null if the person has no deputy any more. */
 export type DeputyChanged = {
   readonly type: 'DeputyChanged';
   readonly data: {
@@ -20,7 +20,7 @@ export type DeputyChanged = {
     readonly deputy: string | null;
     readonly from: string | null;
     readonly until: string | null;
-    /** The deputy of before, who has to be told. */
+    /** The previous deputy, who has to be notified. */
     readonly before: string | null;
   };
 };
@@ -33,10 +33,10 @@ export const deputies: Stream<DeputyState, DeputyChanged> = {
     deputy === null || from === null || until === null ? null : { deputy, from, until },
 };
 
-/** A stream of each person. */
+/** The id of a person's stream. */
 export const deputyIdOf = (of: { readonly tenantId: string; readonly userId: string }): string =>
   crockford(sha256Of(of.tenantId, of.userId)).toLowerCase();
 
-/** Undefined where there is none, or its time is over. */
+/** The deputy now. Undefined if there is none, or if the deputyship is over. */
 export const presentDeputy = (state: DeputyState, now: Date): Deputyship | undefined =>
   state !== null && Date.parse(state.until) > now.getTime() ? state : undefined;

@@ -1,4 +1,4 @@
-/** What is published of deputies: who decides in whose place, and when. */
+/** Publishes who decides in whose place, and when. */
 import type { approvalEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { DeputyChanged } from './deputy.ts';

@@ -1,4 +1,7 @@
-/** The mails to a person and to their deputy when one is named, and when it ends. Names of others are no addresses. */
+/**
+ * The mails to a person and to their deputy when a deputyship is set and when it ends. Names of other people never
+ * become links.
+ */
 import {
   type Fact,
   framedMail,

@@ -13,7 +13,7 @@ export type Job = {
   readonly state: 'waiting' | 'folded';
   /** Set if the mail is about a block after wrong binding codes. Null if it is about a request. */
   readonly blocked_until: Date | null;
-  /** Set where the mail tells of a deputy. */
+  /** Set if the mail is about a deputyship. */
   readonly deputyship: DeputyNotice | null;
 };
 

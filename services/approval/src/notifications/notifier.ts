@@ -62,7 +62,7 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
     { ...needs, signal: newJobs },
   );
 
-/** Each mail counts once, also one that tells of several requests; so does each one that cannot be sent. */
+/** Counts each mail once, even if it is about several requests or could not be sent. */
 const count = (job: Job, outcome: string): void =>
   metrics.notices.inc({ kind: kindOf(job), outcome });
 
@@ -99,7 +99,7 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   await settle(needs, job, sent(job));
 }
 
-/** The set that a job tells, at first or by an escalation; undefined if it tells one person. */
+/** The set that a job notifies, at first or by an escalation. Undefined if the job notifies one person. */
 function setOf({ user_id: to }: Job, { facts }: Pending): ApproverSet | undefined {
   if (to === facts.user_id) return facts.approver;
   const escalation = escalationOf(facts);
@@ -144,7 +144,10 @@ async function notifyOfDeputy(
   return sendNotice(needs, job, { at: new Date(notice.at), mail });
 }
 
-/** Nobody can switch these off. Over the limit they wait: they are not combined with mails about requests. */
+/**
+ * Nobody can switch these notices off. If the user is over the limit, a notice waits. It is not combined with mails
+ * about requests.
+ */
 async function sendNotice(
   needs: NotifierDependencies,
   job: Job,

@@ -1,4 +1,7 @@
-/** The facts of a request on its page. Every text of somebody else is shown as text, and labelled as theirs. */
+/**
+ * The facts of a request on its page. Texts of other persons and of agents are shown as plain text and labelled as
+ * theirs.
+ */
 import { readApproverSet } from '@cardea/contracts';
 import { type Language, spanText, utcText } from '@cardea/mail';
 import { type Fact, facts, html, type Markup, type Say as PageSay, tag } from '@cardea/pages';
@@ -53,7 +56,7 @@ export function requestFacts(data: ShownRequest, { say, language }: Reader): Mar
   return facts(list.filter((fact) => fact !== undefined));
 }
 
-/** Whether the agent is known: its first request, or when one of its requests was last approved. */
+/** Shows whether this is the agent's first request, or when one of its requests was last approved. */
 function historyFacts(
   { first_request: isFirst, last_approved_at: at }: ShownRequest,
   say: Say,
@@ -78,9 +81,9 @@ const originFacts = ({ ip }: ShownRequest, say: Say): readonly Fact[] =>
   ip === undefined ? [] : [{ label: say('ip'), value: html`<code>${ip}</code>` }];
 
 /**
- * The words of who asks, once. The reason of a vend is a sentence of the server that repeats what the page shows, and
- * ends with the purpose of the agent's session. So it is shown only if the life of the grant stands nowhere else, and
- * the purpose only without it.
+ * The requester's words, shown once. The reason of a vend is a sentence of the server that repeats what the page shows
+ * and ends with the purpose of the agent's session. So the page shows the whole reason only if it does not know the
+ * lifetime of the grant, and otherwise only the purpose.
  */
 function wordsFacts(data: ShownRequest, say: Say): readonly Fact[] {
   const { grant_ttl_seconds, purpose, reason } = data;
@@ -102,7 +105,7 @@ function actionFacts({ details, action_binding }: ShownRequest, say: Say): reado
   ];
 }
 
-/** The action of a vend is always the same, so its service and fields say what is asked. */
+/** The action of a vend is always the same, so the service and the fields are shown instead. */
 function whatIsAsked({ action, resource, binding }: ShownRequest, say: Say): readonly Fact[] {
   return [
     ...(binding === undefined ? [{ label: say('action'), value: action }] : []),
@@ -132,7 +135,7 @@ function setFacts({ approver, approvals, user_id }: ShownRequest, say: Say): rea
   return [who, { label: say('set.given'), value: count }];
 }
 
-/** A person is named by no id, which would tell nobody anything. */
+/** A person is not shown by id, because people cannot recognize an id. */
 function secondFact(
   { escalates_at: at, escalates_to: to }: ShownRequest,
   say: Say,

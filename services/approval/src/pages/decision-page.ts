@@ -110,7 +110,7 @@ function effectOf({ frame: { say, language }, data: { request } }: Page): string
     return say('access.effect', { time: spanText(access.duration_seconds, language) });
   }
   if (binding !== undefined) {
-    // Requests of earlier releases do not say how long a grant of theirs lasts.
+    // Requests of earlier releases do not contain the lifetime of a grant.
     return seconds === undefined
       ? say('values')
       : say('values.at_most', { time: spanText(seconds, language) });
@@ -172,7 +172,7 @@ function titleOf({ frame, data: { request: data } }: Page): string {
 const without = ({ binding }: ShownRequest): readonly string[] =>
   binding?.number_match === true ? [] : ['binding_code'];
 
-/** `4:59`, and from an hour on `167:59:59`, as the page's script counts on. */
+/** Formats the time as `4:59`, and from an hour on as `167:59:59`, like the page's script. */
 const timeLeft = (ms: number): string => {
   const seconds = Math.floor(ms / 1_000);
   const two = (number: number) => String(Math.floor(number) % 60).padStart(2, '0');

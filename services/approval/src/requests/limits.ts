@@ -58,7 +58,7 @@ export const POLLS_MAX = 5_000;
  */
 export const POLLS_PER_FREE_POLL = 1 / 3;
 
-/** The pause between two calls of the poll route that agents are told to keep. */
+/** The pause between two polls that responses tell agents to keep. */
 export const INTERVAL_SECONDS = 5;
 /** Calls of the poll route per request: this many at once, and then one every 2.5 s. */
 export const PACE = { capacity: 12, refillMs: 2_500 } as const;

@@ -33,5 +33,5 @@ export function keptSince(now: Date, days: number | null): Date {
 export const daysBefore = (now: Date, days: number): Date =>
   new Date(now.getTime() - days * DAY_MS);
 
-/** No tenant's rows after this time exceed a retention. */
+/** Rows after this time exceed no tenant's retention. */
 export const earliestKeptSince = (now: Date): Date => daysBefore(now, DAYS_MIN);

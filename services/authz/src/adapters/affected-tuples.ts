@@ -32,7 +32,10 @@ const AFFECTED_ROW = selection({
 type AffectedQuery = RowsQuery<RowOf<typeof AFFECTED_ROW>>;
 type AffectedRows = readonly RowOf<typeof AFFECTED_ROW>[];
 
-/** The key of (type, "*"), as `nodeKey` computes it. Types contain no characters that the two print differently. */
+/**
+ * The key of (type, "*"), as `nodeKey` computes it. Types contain no characters that SQL and JavaScript print
+ * differently.
+ */
 const wildcardOf = (type: string): string =>
   `encode(substr(sha256(convert_to('[' || to_json(${type}) || ',"*"]', 'UTF8')), 1, 16), 'hex')::uuid`;
 

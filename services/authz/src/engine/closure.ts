@@ -106,7 +106,7 @@ export class Closure {
   }
 }
 
-/** P(s), and which of its nodes are the subject of a grant. */
+/** The set P(s), and those of its nodes that are the subject of a grant. */
 export class Principals extends Closure {
   /** Slots of principals that are the subject of a grant, in order. */
   granting = new Uint32Array(FIRST_SIZE);

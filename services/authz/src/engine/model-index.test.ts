@@ -218,7 +218,7 @@ describe('the evaluator of models', () => {
     }
     expect(listed.length).toBe(OBJECTS);
     expect(liveMost).toBeGreaterThan(0);
-    // What is kept for the next object, plus what one object needs.
+    // The goals kept for the next object, plus those that one object needs.
     expect(liveMost).toBeLessThan(20_000 + 2 * CHAINED + 2);
     expect(run.budget.live).toBe(0);
   });

@@ -137,7 +137,7 @@ export function newModelIndex(
 type Asker = { readonly user: Subject; readonly budget: Budget; readonly explains?: boolean };
 type WithGoals = <T>(asker: Asker, answer: (goals: Goals) => Walk<T>) => Walk<T>;
 
-/** Returns the memory of a principal's answers, even if the question was too large. */
+/** Runs a walk over a principal's answers and releases their memory afterwards, even if the question was too large. */
 const goalsOf = (world: ModelWorld, rules: Rules): WithGoals =>
   function* withGoals({ user, budget, explains }, answer) {
     const goals = new Goals({ world, rules, user }, budget, explains);

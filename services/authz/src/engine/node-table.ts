@@ -23,7 +23,7 @@ const TEXT = KIND + 1;
  */
 const OWN_BYTES_MAX = ID_WORDS * WORD_BYTES;
 const LENGTH_MASK = 0b111111;
-/** A flag in a node's kind: reasons show the id as it is. */
+/** A flag in a node's kind: reasons show the id unquoted and in full. */
 const PLAIN = 0b1000000;
 const TYPE_AT = 7;
 /** The length that is stored for a longer id. */

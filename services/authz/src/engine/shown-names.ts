@@ -4,7 +4,7 @@ import { WILDCARD } from '../relations/relation.ts';
 const PART_LENGTH_MAX = 128;
 const BARE = /^[A-Za-z0-9._~@/-]+$/;
 
-/** Whether reasons show a type or an id as it is. */
+/** Whether reasons show a type or an id unquoted and in full. */
 export const isPlain = (text: string): boolean => text.length <= PART_LENGTH_MAX && BARE.test(text);
 
 /** `type:id`. Parts that contain our own punctuation are quoted; long parts are truncated. */

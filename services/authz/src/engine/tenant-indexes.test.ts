@@ -67,8 +67,8 @@ function world() {
       projected = Math.min(projected + 3, log.length);
     },
     /**
-     * What a correct answer may reflect now: the log up to the follower's position, or up to the table's if that is
-     * further.
+     * The states that a correct answer may reflect now: the log up to the follower's position, or up to the table's if
+     * that is further.
      */
     allowed: () => {
       const states: string[] = [];

@@ -1,4 +1,4 @@
-/** What every change of tuples or of a model does before and after its decision. */
+/** Steps that every change of tuples or of a model performs before and after its decision. */
 import type { Command, Streams } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
 import { type NoOpWriteEvent, noOpWrites, recordNoOpWrite } from '../no-op-writes/no-op-write.ts';

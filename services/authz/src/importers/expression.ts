@@ -35,7 +35,7 @@ export function rulesOf(
   return building.rules;
 }
 
-/** `of` is set if the rule is not the relation with which the tuples are written. */
+/** `of` names the relation with which the tuples are written, if that is not the rule's own. */
 type Place = { readonly depth: number; readonly of?: string };
 
 function ruleFor(building: Building, expression: Expression, place: Place): Rule {

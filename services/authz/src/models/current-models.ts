@@ -3,7 +3,7 @@ import type { Streams } from '@cardea/event-store';
 import { type Fields, isBuiltIn, WILDCARD } from '../relations/relation.ts';
 import { type Model, models } from './model.ts';
 
-/** The most cached tenants. Beyond it the oldest are dropped and loaded again. */
+/** The maximum number of cached tenants. If there are more, the oldest are dropped and loaded again when needed. */
 const MODELS_MAX = 10_000;
 
 export type CurrentModels = {

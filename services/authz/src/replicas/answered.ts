@@ -22,7 +22,7 @@ type NotAnswered = {
   readonly at?: number;
 };
 
-/** Waits for the tenant's turn and then asks. */
+/** Waits for the tenant's turn and then evaluates the question. */
 export async function answeredInTurn<T>(
   take: Turns,
   work: Work,

@@ -124,7 +124,10 @@ function answering(needs: EngineDependencies): Record<'checked' | 'listed', Answ
       if (!('unanswered' in answer) || answer.unanswered !== TOO_LARGE) return answer;
       return needs.tenants.loaded(of.tenantId) ? answered(of, start, () => answer) : answer;
     });
-  /** Runs one after the other. If the tenant's index is loaded when its turn comes, that one answers. */
+  /**
+   * Runs checks from the table one after another. If the tenant's index is loaded when a check's turn comes, the index
+   * answers.
+   */
   const checked: Answering = (of, start, read) =>
     answered(of, start, () =>
       answeredInTurn(fromTable, of.work, async () => listed(of, start, read)),

@@ -6,8 +6,8 @@ import type { Loop } from '@cardea/service';
 /** The most requests that may wait at once for the end of the log. */
 const WAITERS_MAX = 1_000;
 /**
- * The most tenants whose own writes are tracked. Beyond it the oldest are dropped, long after the index has reached
- * them.
+ * The maximum number of tenants whose own writes are tracked. If there are more, the oldest are dropped, long after the
+ * index has reached their writes.
  */
 const FLOORS_MAX = 10_000;
 

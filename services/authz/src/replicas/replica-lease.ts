@@ -9,7 +9,7 @@ import type { ReplicaTable } from '../adapters/replica-table.ts';
 import type { Follower } from './follower.ts';
 
 const RENEW_EVERY_MS = 500;
-/** Counted from before a renewal is sent. Writers wait longer than this for a row that is not renewed. */
+/** The lease begins before a renewal is sent. Writers wait longer than this for a row that is not renewed. */
 export const LEASE_MS = 1_700;
 /** The longest wait for the follower's first position, because a row with a lower position would delay writers. */
 const START_WAIT_MS = 5_000;

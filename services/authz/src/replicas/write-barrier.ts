@@ -23,7 +23,7 @@ export type WriteBarrier = {
    * Call it once per change, after its commit. Throws if the rows cannot be read; the change is stored all the same.
    */
   readonly pass: (position: bigint) => Promise<void>;
-  /** Updates what is known of the rows and removes dead ones, so that later changes wait less. */
+  /** Updates the known state of the rows and removes dead ones, so that later changes wait less. */
   readonly look: () => Promise<void>;
   /** Whether the rows that were read last include any of other replicas. */
   readonly hasOthers: () => boolean;

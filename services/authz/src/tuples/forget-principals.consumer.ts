@@ -26,7 +26,7 @@ const CATCH_UP_MS = 30_000;
 
 type Deleted = Heard<typeof identityEvents, 'user.deleted' | 'agent.deleted' | 'tenant.deleted'>;
 
-/** It has no table, because its decisions are in the log. */
+/** The consumer has no table, because its decisions are in the log. */
 export const forgetPrincipals = (needs: Dependencies) =>
   consumer({
     name: 'authz',
@@ -38,7 +38,7 @@ export const forgetPrincipals = (needs: Dependencies) =>
     },
   });
 
-/** The rows that name the deleted one, as SQL over a tenant's tuples. */
+/** The rows that name the deleted user, agent or tenant, as a condition on a tenant's tuples in SQL. */
 function namedBy(event: Deleted): { where: string; values: readonly unknown[] } {
   switch (event.type) {
     case 'tenant.deleted':

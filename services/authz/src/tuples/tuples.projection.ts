@@ -24,7 +24,7 @@ const models = table('models', {
   columns: { tenant_id: 'text', version: 'integer', published_at: 'timestamptz', types: 'jsonb' },
 });
 
-/** It includes models, so that an index is loaded from one position of both. */
+/** The projection includes models, so that an index is loaded from one position of both. */
 export const tuplesTable = projection<TupleEvent | ModelPublished>()({
   name: 'tuples',
   log: 'authz',

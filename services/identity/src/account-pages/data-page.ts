@@ -80,7 +80,7 @@ const ending = ({ frame: { say }, data }: Page): Markup =>
     { label: say('data.sessions'), value: String(data.sessions.data.total) },
   ])}`;
 
-/** What other services keep about the person has pages of its own. */
+/** Links to the pages of other services, which show what those services store about the person. */
 const elsewhere = ({ frame: { say } }: Page): Markup =>
   html`<p>${say('data.elsewhere')}</p><ul>${ELSEWHERE.map(({ path, text }) => html`<li><a href="${path}">${say(text)}</a></li>`)}</ul>`;
 

@@ -1,4 +1,4 @@
-/** The first page of the account: who the person is, what waits, and what is worth a look. */
+/** The first page of the account: who the person is, what waits for them, and what they should check. */
 import { utcText } from '@cardea/mail';
 import { ago, facts, html, type Markup, partLink, read, utcDay } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, pageOf } from './endpoints.ts';

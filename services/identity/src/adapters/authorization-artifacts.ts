@@ -10,7 +10,7 @@ import { agentPayload } from './token-exchange.ts';
 
 /** How long a used code is remembered. No session can start from a code after that time. */
 const USED_SECONDS = 3_600;
-/** How long after its expiry a device still learns that its code has expired. */
+/** How long an expired device code is kept, so that the device learns that it has expired. */
 const EXPIRED_SECONDS = 300;
 const GRANT_SECONDS = 12 * 3_600;
 

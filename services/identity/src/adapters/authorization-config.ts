@@ -240,7 +240,7 @@ async function existingGrant(ports: Ports, ctx: Ctx) {
     asked,
   });
   const grant = id === undefined ? undefined : await provider.Grant.find(id);
-  // A person who was just asked has decided about everything. What they left out is not asked again.
+  // A person who was just asked has decided about everything. Scopes that they left out are not requested again.
   if (grant === undefined || ctx.oidc.result?.consent === undefined) return grant;
   for (const [resource, scopes] of Object.entries(asked)) {
     const had = resource === '' ? grant.getOIDCScope() : grant.getResourceScope(resource);

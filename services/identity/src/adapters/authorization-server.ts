@@ -172,7 +172,7 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   };
 }
 
-/** Calls outside the library's own routes, which know a browser by its cookies alone. */
+/** Functions outside the library's own routes. They identify a browser by its cookies alone. */
 function browserCalls(provider: Provider, isHttps: boolean): Omit<AuthorizationServer, 'handle'> {
   return {
     interaction: (cookie) => interactionOf(provider, cookie),
@@ -211,7 +211,10 @@ async function interactionOf(
   return { stored, browser, userCode: await userCodeOf(provider, stored) };
 }
 
-/** Applies the token endpoint's checks for the client that only this process can be. */
+/**
+ * Redeems a code with the token endpoint's checks. The client is the one of Cardea's own pages, and only this process
+ * can act as it.
+ */
 async function redeemed(
   provider: Provider,
   { code, clientId, verifier }: PageCode,

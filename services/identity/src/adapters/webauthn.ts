@@ -6,7 +6,9 @@ import type {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 
-/** Loaded with the first passkey, for its 300 files take longer than the rest of a start needs. */
+/**
+ * Loaded when the first passkey is used, because its 300 files take longer to load than everything else at the start.
+ */
 const library = () => import('@simplewebauthn/server');
 
 /** The owner of passkeys: the domain, its name, and the pages that may use them. */
@@ -148,7 +150,7 @@ export async function madePasskey({
   }
 }
 
-/** Verifies the authenticator's response. The caller judges its counter. */
+/** Verifies the authenticator's response. The caller has to check its counter. */
 export async function shownPasskey(
   { response, challenge, rp }: Shown,
   credential: PasskeyCredential,

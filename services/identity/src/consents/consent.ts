@@ -1,6 +1,6 @@
 /**
- * What a user lets an application do in their name. Each grant after a withdrawal begins a new epoch, so nothing that
- * depended on the previous epoch becomes valid again.
+ * A user's consent to what an application may do in their name. Each grant after a withdrawal begins a new epoch, so
+ * nothing that depended on the previous epoch becomes valid again.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import { uuidV5 } from '@cardea/runtime';
@@ -31,7 +31,7 @@ export type ConsentEvent =
       readonly concerns?: 'relay' | 'consents';
       readonly data: ConsentData;
     }
-  /** The same epoch, more scopes: `granted` is the whole. */
+  /** The user granted more scopes in the same epoch. `granted` contains all scopes. */
   | {
       readonly type: 'ConsentExtended';
       readonly concerns?: 'relay' | 'consents';

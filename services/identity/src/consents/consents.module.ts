@@ -1,4 +1,4 @@
-/** What users let applications do in their name. */
+/** Consents of users to what applications may do in their name. */
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { consents } from './consent.ts';

@@ -1,4 +1,4 @@
-/** What the endpoints for a user's own second factors share. */
+/** Functions that the endpoints for a user's own second factors share. */
 import type { Request } from '@cardea/http';
 import type { RateLimits } from '@cardea/service';
 import { tooOften } from '../http/answers.ts';

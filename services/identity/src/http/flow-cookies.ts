@@ -1,7 +1,7 @@
 /**
- * Stores what a flow across other sites' pages has to match when the browser returns. It is in an encrypted cookie of
- * that browser, so no other browser can complete the flow. Each flow has its own cookie, named by its state, so several
- * tabs do not interfere.
+ * Stores the values that a flow through other sites has to match when the browser returns. They are in an encrypted
+ * cookie of that browser, so no other browser can complete the flow. Each flow has its own cookie, named by its state,
+ * so several tabs do not interfere.
  */
 import { type DerivedKeys, openCookie, sameBytes, sealCookie, sha256 } from '@cardea/crypto';
 

@@ -18,7 +18,7 @@ const SECRETS = {
   ENCRYPTION_KEY_PREVIOUS: undefined,
 };
 const KEY = '192.0.2.1';
-/** Larger limits are tested in part. What is true of 600 calls is true of 30,000. */
+/** Larger limits are tested in part. A rule that holds for 600 calls also holds for 30,000. */
 const TRIED_MAX = 600;
 
 const ALL: readonly RateLimit[] = [

@@ -225,7 +225,7 @@ function tokensOf(
   };
 }
 
-/** For a step-up, which happens before the authorization server and outside of it. */
+/** Finds an application's access for a step-up, which runs outside of the authorization server. */
 export const accessOfApplications = (
   given: Pick<
     Dependencies,

@@ -1,4 +1,4 @@
-/** What people do with their own account besides signing in: change the address, export it, delete it. */
+/** Actions of people on their own account besides signing in: change the address, export it, delete it. */
 import type { Module } from '@cardea/service';
 import { type DeletionDependencies, deletionRoutes } from './deletion/deletion.route.ts';
 import {

@@ -158,7 +158,7 @@ type Answer = {
   readonly ok?: unknown;
   readonly refused?: string;
   readonly headers?: Headers;
-  /** Only pages show it. Other clients get one code for all of these reasons. */
+  /** Only pages show this reason. Other clients get one code for all reasons. */
   readonly linkFault?: LinkFault;
 };
 type Headers = { readonly [name: string]: string };

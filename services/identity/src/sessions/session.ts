@@ -163,7 +163,7 @@ export const sessions: Stream<Session, SessionEvent> = {
   },
 };
 
-/** What a session's validity depends on besides its own state. */
+/** The state besides its own on which a session's validity depends. */
 export type ValidityContext = Pick<BasisNow, 'user'> & {
   readonly tenantActive: boolean;
   /** The epoch of the consent that the session depends on. Null if the consent was withdrawn. */

@@ -1,4 +1,4 @@
-/** What other services receive about organizations, tenants and applications. */
+/** Publishes the facts about organizations, tenants and applications that other services receive. */
 import { type identityEvents, printApproverSet } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { type ApplicationEvent, applications } from './applications/application.ts';

@@ -22,7 +22,7 @@ export async function lagOf(
   return { count, oldestSeconds: Math.max(0, Math.round(ageMs / 1000)) };
 }
 
-/** Parked streams by what parked them: `projection:users`, `relay:identity`, … */
+/** Parked streams by owner: `projection:users`, `relay:identity`, … */
 export async function parkedBy(
   database: Pick<Database, 'system'>,
   schema: string,

@@ -1,6 +1,6 @@
 /**
  * A tenant's key is replaced after a year, or after as many values as one key may encrypt with random nonces. Values
- * under older keys are then re-encrypted one by one, and stay readable and writable meanwhile.
+ * under older keys are then re-encrypted one by one, and stay readable and writable in the meantime.
  */
 import { Tampered } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';

@@ -194,7 +194,7 @@ async function read(database: Database, tenantId: string): Promise<readonly Stor
   return rows;
 }
 
-/** A key that is there stays. */
+/** Inserts the key, unless one exists already. */
 async function insert(
   database: Database,
   tenantId: string,

@@ -110,11 +110,11 @@ export const grantKeyIdOf = ({ tenantId, sessionId, serviceId, fields }: GrantKe
   ).toLowerCase();
 
 /**
- * The key of the shared cache entry that is replaced with each new grant of a session. What processes cache of the
- * session's grants is valid for one value of it. There is one entry per session, however many grant keys it uses.
+ * The key of the shared cache entry that is replaced with each new grant of a session. Cached grants of the session are
+ * valid for one value of the entry. There is one entry per session, however many grant keys it uses.
  */
 export const sessionGrantsKey = (sessionId: string): string => `vault:slots:${sessionId}`;
-/** Without the entry the stream is read. */
+/** How long the entry lives. Without the entry the stream is read. */
 export const SESSION_GRANTS_MS = 300_000;
 
 /** The state on which a grant depends. If any of it has changed, the grant is not reused. */

@@ -140,7 +140,7 @@ const keepSession = ({
     { ended_at: null },
   );
 
-/** A session may end after its tenant was deleted, and its row is not to come back then. */
+/** A session may end after its tenant was deleted. Its row must not be created again then. */
 const endSession = ({
   tenantId: tenant_id,
   position,

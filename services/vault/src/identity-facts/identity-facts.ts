@@ -1,7 +1,8 @@
 /**
- * What vault knows from identity's events: sessions of agents, what agents may reach, who is disabled or vouched for.
- * It may lag, so a missing row proves nothing, and a refusal that depends on a row alone is confirmed by reading again.
- * A row that is older than a change announced in the shared cache is not used: identity is asked instead.
+ * The facts that vault knows from identity's events: sessions of agents, what agents may reach, who is disabled or
+ * vouched for. They may lag, so a missing row proves nothing, and a refusal that depends on a row alone is confirmed by
+ * reading again. A row that is older than a change announced in the shared cache is not used: identity is asked
+ * instead.
  */
 import type { ApproverSet, CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/service';
@@ -40,7 +41,7 @@ export interface IdentityFacts {
   ): Promise<boolean>;
   /** Whether the tenant allows its agents to request access. */
   mayAskForAccess(tenantId: string): Promise<boolean>;
-  /** These events were applied in this process: what they may have changed is dropped. */
+  /** Call it when these events were applied in this process. Facts that they may have changed are dropped. */
   applied(events: readonly AppliedEvent[]): void;
 }
 

@@ -21,7 +21,7 @@ export type ApprovalRequirement = {
   readonly number_match: boolean;
   readonly approvals_needed: number;
   readonly exclude_session_user: boolean;
-  /** Who may decide too, once the request has waited so long; null: nobody. */
+  /** A second approver, who may also decide once the request has waited for a given time. Null for none. */
   readonly escalate: Escalation | null;
 };
 
@@ -93,8 +93,8 @@ const keyOf = (approver: Approver | 'nobody'): string => {
 };
 
 /**
- * The escalation of the policy that names the approver. Where several name that one, it takes all of them: one
- * without an escalation, or with another addressee, lets nobody else decide, and the longest wait counts.
+ * The escalation of the policies that name the approver. If several name the same one, nobody else may decide unless
+ * all of them escalate to the same second approver. The longest wait counts.
  */
 function escalationOf(
   governing: readonly Policy[],

@@ -10,7 +10,10 @@ import { approverMayBeAnybody, tuplesNameApprovers } from './policy-shape.ts';
 export type BarredPolicy = {
   readonly tenant_id: string;
   readonly policy_id: string;
-  /** The approver who is not vouched for. `agent_owner`, `session_user`: none of the possible ones is. */
+  /**
+   * The approver who is not vouched for. `agent_owner`, `session_user`: no possible approver of this kind is vouched
+   * for.
+   */
   readonly approver: string;
 };
 
@@ -85,7 +88,7 @@ export function barredApprover(
     const canAnswer = agents.some((id) => vouched.includes(owners[id] ?? ''));
     return canAnswer ? undefined : approver;
   }
-  // The members of a set are looked up when it is asked, so they are not checked here.
+  // The members of a set are looked up when a request is sent to the set, so they are not checked here.
   if (!('user_id' in approver)) return undefined;
   return vouched.includes(approver.user_id) ? undefined : approver.user_id;
 }

@@ -133,7 +133,10 @@ const TUPLES_NAME_APPROVERS = {
     'Whoever may write tuples names the approvers: administrators, and every API key and machine with `fga:write`. A vouched member with such a key can make themselves one. A role is given by administrators alone.',
 };
 
-/** Keys and machines with `fga:write` decide who stands in the set that is asked, at first or by an escalation. */
+/**
+ * Keys and machines with `fga:write` can change who belongs to the set that may decide, at first or after an
+ * escalation.
+ */
 export const tuplesNameApprovers = ({
   approver,
   escalate,

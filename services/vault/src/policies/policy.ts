@@ -28,7 +28,7 @@ export type PolicyTerms = {
   readonly approvals_needed?: number;
   /** Whether the person for whom the agent acts may not approve. Missing in older policies. */
   readonly exclude_session_user?: boolean;
-  /** Who may decide too, once the request has waited so long; absent in policies of before. */
+  /** A second approver, who may also decide once the request has waited for a given time. Missing in older policies. */
   readonly escalate?: Escalation | null;
   readonly enabled: boolean;
 };

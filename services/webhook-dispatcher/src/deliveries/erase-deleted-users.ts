@@ -35,7 +35,7 @@ const erasures = table('erasures', {
   columns: { subject: 'text', tenant_id: 'text', due_at: 'timestamptz' },
 });
 
-/** In the transaction that also stores that the deletion was received. */
+/** Stores a note about each deleted user, in the transaction that also stores that the deletion was received. */
 export const notesOfDeletedUsers = (
   events: readonly IntegrationEvent[],
   now: Date,

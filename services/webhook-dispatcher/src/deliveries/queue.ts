@@ -72,7 +72,7 @@ const RELEASE_OTHERS = `UPDATE webhooks.queue SET lease_owner = NULL, lease_unti
 const ANY_OTHER = `${OTHERS} LIMIT 1`;
 
 type LeasedDelivery = RowOf<typeof LEASED>;
-/** Without a delivery if nothing was claimed. */
+/** The row has no delivery if nothing was claimed. */
 type Leased = { readonly last_tenant: string | null } & (
   | LeasedDelivery
   | { readonly delivery_id: null }

@@ -1,4 +1,7 @@
-/** When a manual retry has arrived, what is left of the original's schedule would only arrive twice. */
+/**
+ * Cancels the rest of a delivery's schedule after a manual retry of it has succeeded, so that the event does not arrive
+ * twice.
+ */
 import type { Recorded, Streams } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import { cancel } from './cancel-delivery.ts';

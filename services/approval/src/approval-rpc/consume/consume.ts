@@ -17,7 +17,7 @@ export type Consume = {
   readonly now: Date;
   readonly userIsActive: boolean;
   readonly userIsVouched: boolean;
-  /** How many of several who approved still may; undefined if nobody was looked up. */
+  /** The number of approvers who still may approve. Undefined if nobody was looked up. */
   readonly stillHolding?: number | undefined;
 };
 export type ConsumeRefusal =
@@ -30,7 +30,7 @@ export type ConsumeRefusal =
   | 'user_inactive'
   | 'user_not_vouched'
   | 'no_approver'
-  /** Approved by one of several after the caller looked, so that nobody was looked up. */
+  /** One of several approvers approved after the caller had read the request, so no approver was looked up. */
   | 'look_again';
 
 /** One approval allows one grant. Consuming it again for the same grant is a repeat and not a second use. */

@@ -18,7 +18,7 @@ export function vendFacts(
     readonly id: string;
     readonly agentName: string;
     readonly userVouched: boolean;
-    /** The user who is asked, or their deputy. */
+    /** The user who has to decide, or their deputy. */
     readonly userId: string;
     readonly channels: readonly string[];
     readonly reason: NonNullable<RequestFacts['reason']>;
@@ -74,7 +74,7 @@ function policyOf({ id, version, name }: OpenApproval['policies'][number]) {
   return shown === '' ? { id, version } : { id, version, name: shown };
 }
 
-/** Fields of requests that several may decide. */
+/** Fields of requests that several persons may decide. */
 function askedSeveral(open: OpenApproval) {
   const { needed, exclude_session_user: excludes } = open;
   const approver = open.approver ?? undefined;

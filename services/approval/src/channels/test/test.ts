@@ -2,8 +2,8 @@ import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type Channel, type Manager, managedBy } from '../channel.ts';
 
 /**
- * A test message changes nothing, so no event is recorded. Whoever may change the channel may test it, even while it is
- * disabled.
+ * A test message changes nothing, so no event is recorded. A person who may change the channel may test it, even while
+ * it is disabled.
  */
 export const testChannel = (
   channel: Channel,

@@ -10,7 +10,7 @@ export function removeDeputy(
   return accept({ type: 'DeputyChanged', data: removed(userId, standing) });
 }
 
-/** With one of the two persons, whether or not its time is over. */
+/** Ends the deputyship because one of the two persons was deleted, whether or not its time is over. */
 export function removeWithPerson(
   { userId, goneId }: { readonly userId: string; readonly goneId: string },
   state: DeputyState,

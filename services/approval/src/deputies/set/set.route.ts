@@ -56,7 +56,7 @@ export const setDeputyRoute = (dependencies: DeputyDependencies) =>
     },
   );
 
-/** A beginning that has passed is now. */
+/** A start in the past is replaced by the current time. */
 function deputyshipOf({ user_id, from, until }: Static<typeof body>, now: Date): Deputyship {
   const begins = from === undefined ? now : new Date(Math.max(Date.parse(from), now.getTime()));
   return { deputy: user_id, from: begins.toISOString(), until: new Date(until).toISOString() };
@@ -73,7 +73,7 @@ function faultsOf(
   return isFarAhead ? [{ field: 'from', rule: 'too_far' }] : [];
 }
 
-/** A user whom nobody knows is vouched for by nobody. */
+/** Whether the user may be a deputy. An unknown user counts as not vouched for. */
 async function isPossible(
   dependencies: DeputyDependencies,
   of: { readonly tenantId: string; readonly userId: string; readonly deputy: string },

@@ -1,7 +1,7 @@
 import { accept, type Decision } from '@cardea/event-store';
 import type { DeputyChanged, DeputyState, Deputyship } from '../deputy.ts';
 
-/** The same again is no change, also where both begin before now. */
+/** Setting the same deputyship again is no change, even if both start in the past. */
 export function setDeputy(
   of: { readonly userId: string; readonly deputyship: Deputyship; readonly now: Date },
   state: DeputyState,

@@ -1,6 +1,6 @@
 /**
- * The digest of an action covers everything that the person is asked. It is compared when the approval is used, so that
- * any other action is refused, even if it differs in one byte only.
+ * The digest of an action covers everything that the person is asked to approve. It is compared when the approval is
+ * used, so that any other action is refused, even if it differs in one byte only.
  */
 import { sha256Of } from '@cardea/crypto';
 import { canonicalJson } from '@cardea/http';
@@ -34,7 +34,7 @@ export function actionBindingOf(facts: ActionFacts, wanted: ActionWanted): Actio
   return { digest, ...own, use_window_seconds };
 }
 
-/** Whether everything that was sent equals what the person was asked. */
+/** Whether everything that was sent equals what the person was asked to approve. */
 export function isSameAction(
   facts: ActionFacts,
   { digest, action_digest }: ActionBinding,

@@ -1,4 +1,4 @@
-/** What an agent has asked of the same person or set before, by which people recognize an agent that they know. */
+/** The earlier requests of an agent to the same person or set, by which people recognize an agent that they know. */
 import type { Queryable } from '@cardea/read-models';
 import { HISTORY_ROWS_MAX } from '../limits.ts';
 import type { RequestFacts } from './request.ts';
@@ -22,7 +22,10 @@ const valuesOf = (facts: RequestFacts): readonly string[] => {
 };
 
 const ANY = earlier(1);
-/** True if the agent has never sent this person or set a request before. Each mail asks it, so it reads one row. */
+/**
+ * True if the agent has never sent this person or set a request before. It reads one row, because it runs for each
+ * mail.
+ */
 export async function isFirstRequest(sql: Queryable, facts: RequestFacts): Promise<boolean> {
   return (await sql.query(ANY, valuesOf(facts))).rowCount === 0;
 }

@@ -41,7 +41,7 @@ export async function allowedDecisions(
     : { allowed_decisions, approve_refusal: refusal };
 }
 
-/** Nobody is looked up where it makes no difference, as for most requests to one person. */
+/** Looks nobody up if the result makes no difference, as for most requests to one person. */
 async function deciderAt(
   approval: Dependencies,
   request: ExistingRequest,

@@ -1,6 +1,6 @@
 /**
- * Who decides a request: the person whom it names or, of a set, everyone who stands in it at that moment; after an
- * escalation the second addressee besides.
+ * Determines who decides a request: the person whom it names, or everyone who belongs to the set that it names at that
+ * moment. After an escalation, the second approver may decide, too.
  */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { NamedApprover } from '@cardea/contracts';
@@ -26,7 +26,10 @@ type Found = Decider & {
 
 type Moment = { readonly request: ApprovalRequest; readonly now: Date };
 
-/** Looks everybody up live where several may decide; nothing more is asked where one person is named. */
+/**
+ * Looks everyone involved up live if several may decide. If the request names one person, it looks up only that
+ * person's validity.
+ */
 export async function deciderOf(
   approval: DeciderDependencies,
   of: { readonly tenantId: string; readonly userId: string; readonly vouchRequired: boolean },
@@ -62,11 +65,11 @@ type Status = {
   readonly holdsFirst: boolean;
   readonly holdsSecond: boolean;
   readonly isVouched: boolean;
-  /** Their approval counts now. */
+  /** Whether an approval of this person counts now. */
   readonly counts: boolean;
 };
 
-/** How each of these persons stands to the first addressee of a request and, once it is escalated, to the second. */
+/** The relation of each person to the first approver of a request and, once it is escalated, to the second one. */
 export async function statusesOf(
   approval: DeciderDependencies,
   userIds: readonly string[],
@@ -76,7 +79,7 @@ export async function statusesOf(
   const { tenant_id: tenantId } = facts;
   const first = facts.approver ?? { user_id: facts.user_id };
   const second = secondApprover(request, now);
-  // The first person needs a vouch only where the policy asks for one.
+  // The first person needs a vouch only if the policy requires one.
   const isLenient = facts.approver === undefined && !isVouchRequired(facts);
   const [firsts, seconds] = await Promise.all([
     holdersAmong(approval, { tenantId, userIds, approver: first }),
@@ -111,7 +114,7 @@ async function holdersAmong(
   return new Map([[userId, { holds: isActive, isVouched }]]);
 }
 
-/** Whether the caller may read a request; sets are looked up only for a person who may not read it anyway. */
+/** Whether the caller may read a request. Sets are looked up only if the caller may not read it otherwise. */
 export async function mayRead(
   { setHolders }: Pick<DeciderDependencies, 'setHolders'>,
   principal: AgentPrincipal | UserPrincipal,

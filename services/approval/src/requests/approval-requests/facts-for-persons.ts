@@ -1,6 +1,6 @@
 /**
- * What a person who may decide a request, or an administrator, sees of it in addition: what helps to judge it, and
- * which decisions they could make. Agents see none of it.
+ * The facts of a request that only administrators and persons who may decide it see: facts that help to judge it, and
+ * the decisions that they could make. Agents see none of them.
  */
 import { contextLocation, type Sealed } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
@@ -61,7 +61,7 @@ export async function factsForPersons(
   };
 }
 
-/** What a person asks in the name of an agent says nothing about the agent. */
+/** A request that a person makes in the name of an agent says nothing about the agent. */
 async function historyOf({ database }: Dependencies, facts: RequestFacts) {
   if (facts.origin !== 'vend' && facts.origin !== 'agent') return {};
   const sql = database.tenant(facts.tenant_id);

@@ -1,11 +1,14 @@
-/** The last steps of an endpoint by which a person is asked: the agent's queue, the request itself, and the answer. */
+/**
+ * The last steps of an endpoint that sends a request to a person: the agent's queue, the request itself, and the
+ * response.
+ */
 import type { Command } from '@cardea/event-store';
 import { askQueue } from '../queues/ask-queue.ts';
 import { makeRequest } from './make-request.ts';
 import { showRequest } from './read-request.ts';
 import type { ExistingRequest, RequestFacts } from './request.ts';
 
-/** 429 for a caller who may ask again after this time. */
+/** The 429 for a caller who may send a request again after this time. */
 export const tooMany = (afterMs: number) =>
   ({
     refused: 'approval_rate_limited',

@@ -156,15 +156,15 @@ export type RequestSnapshot = {
   readonly actionBinding: ActionBinding | null;
   readonly useBefore: string | null;
   readonly consumed: boolean;
-  /** The set that is asked and its approvers so far. Null for a request to one person. */
+  /** The set that may decide, and its approvers so far. Null for a request to one person. */
   readonly approver: ApproverSet | null;
   readonly needed: number;
   readonly responders: readonly string[];
   readonly access: AccessWanted | null;
-  /** When a second addressee may decide too, and who; null where none ever does. */
+  /** The time from which a second approver may decide too, and who that is. Null if there is none. */
   readonly escalatesAt: string | null;
   readonly escalatesTo: string | null;
-  /** The person who was asked, where the request is made out to their deputy. */
+  /** The person in whose place a deputy received the request. */
   readonly deputyFor: string | null;
 };
 

@@ -30,7 +30,7 @@ export type AccessWanted = {
   readonly duration_seconds: number;
 };
 
-/** What vault binds the approval to; a request without it never allows a vend. */
+/** The facts to which vault binds the approval. A request without them never allows a vend. */
 export type Binding = {
   /** Vault's digest in hex or base64url. It is only compared and never decoded. */
   readonly digest: string;
@@ -58,7 +58,7 @@ export type Binding = {
 
 /** The facts to which the approval of an action of a caller's own tool is bound. It never allows a vend. */
 export type ActionBinding = {
-  /** SHA-256 in hex over everything that the user is asked. */
+  /** SHA-256 in hex over everything that the user is asked to approve. */
   readonly digest: string;
   /** The digest that the caller sent for its action. */
   readonly action_digest?: string;
@@ -75,9 +75,12 @@ export type RequestFacts = {
   readonly action: string;
   readonly resource?: string;
   readonly reason?: Sealed;
-  /** The purpose of the agent's session, in the words of the agent. Encrypted like the reason. */
+  /** The purpose of the agent's session, as the agent stated it. Encrypted like the reason. */
   readonly purpose?: Sealed;
-  /** The address from which it was asked, as in the metadata of the event, whose key ends with the audit log. */
+  /**
+   * The address from which the request was made. It is encrypted as in the metadata of the event, and its key is erased
+   * with the audit log.
+   */
   readonly ip?: Sealed;
   readonly severity: Severity;
   readonly ttl_seconds: number;
@@ -91,7 +94,7 @@ export type RequestFacts = {
   readonly action_binding?: ActionBinding;
   /** JSON text, encrypted like the reason. */
   readonly details?: Sealed;
-  /** Who stands in this set is asked; `user_id` is its text then. */
+  /** The set whose members may decide. `user_id` is then the text of the set. */
   readonly approver?: ApproverSet;
   /** How many different persons of the set have to approve. Absent means 1. */
   readonly needed?: number;
@@ -100,9 +103,9 @@ export type RequestFacts = {
   readonly session_user_id?: string;
   /** The access that the agent receives if an administrator approves. */
   readonly access?: AccessWanted;
-  /** Who may decide besides, once the request has waited so long. */
+  /** A second approver, who may also decide once the request has waited for a given time. */
   readonly escalate?: Escalation;
-  /** The person who was asked, where the request is made out to their deputy. */
+  /** The person in whose place a deputy received the request. */
   readonly deputy_for?: string;
   /** Keyed hash of the body, if an Idempotency-Key was sent. */
   readonly body_hash?: string;
@@ -146,7 +149,7 @@ type ApprovalGiven = {
     readonly needed: number;
   };
 };
-/** Written some time after the escalation, which the clock alone decides; it says who is to be notified. */
+/** Recorded some time after the escalation, which only the clock decides. It names who has to be notified. */
 export type ApprovalEscalated = {
   readonly type: 'ApprovalEscalated';
   readonly concerns?: 'relay' | 'requests';
@@ -166,7 +169,7 @@ type ApprovalApproved = {
     readonly user_vouched?: boolean;
     /** Unix seconds of the approver's last strong sign-in. */
     readonly auth_time?: number;
-    /** All whose approval counts, where several may decide. */
+    /** Everyone whose approval counts. Only present if several may decide. */
     readonly responders?: readonly string[];
     /** The approver's comment, encrypted like the reason. */
     readonly comment?: Sealed;
@@ -228,7 +231,7 @@ type Answered = {
   readonly respondedAt: string;
   /** Undefined in older responses. */
   readonly userVouched: boolean | undefined;
-  /** All whose approval counts, where several may decide. */
+  /** Everyone whose approval counts. Only present if several may decide. */
   readonly responders?: readonly string[];
   /** The comment of an approval, or the reason of a denial. */
   readonly words?: Sealed;
@@ -341,7 +344,10 @@ export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
   request.consumed === null &&
   now.getTime() < (useBefore(request)?.getTime() ?? 0);
 
-/** How old the sign-in of whoever approves may be; undefined: any. Access is a setting of the tenant. */
+/**
+ * The maximum age of the approver's sign-in in seconds. Undefined means any age. Access changes a setting of the
+ * tenant, so its maximum is fixed.
+ */
 export const maxAuthAgeSeconds = ({
   access,
   binding,

@@ -66,12 +66,12 @@ export const requestRows = table('requests', {
     session_user_id: orNull('text'),
     access: orNull(jsonOf<AccessWanted>()),
     action_binding: orNull(jsonOf<ActionBinding>()),
-    /** When a second addressee may decide too, and who. Null if none ever does. */
+    /** The time from which a second approver may decide too, and who that is. Null if there is none. */
     escalates_at: orNull('timestamptz'),
     escalates_to: orNull('text'),
     second_approver: orNull(jsonOf<ApproverSet>()),
     escalated_at: orNull('timestamptz'),
-    /** The person who was asked, if the request is made out to their deputy. */
+    /** The person in whose place a deputy received the request. */
     deputy_for: orNull('text'),
   },
 });
@@ -248,7 +248,7 @@ function approvalsGiven(
   return [{ name: `${schema}_approvals_given`, text, values }];
 }
 
-/** One who is asked, or the set that is: at first, or by an escalation. */
+/** A person or a set to whom the request is sent, at first or by an escalation. */
 type Addressee = {
   readonly tenant_id: string;
   readonly id: string;
@@ -322,7 +322,7 @@ const jobs = table('notification_jobs', {
   },
 });
 
-/** Always by mail: whoever guesses may be somebody else with the user's session. */
+/** These notices are always mails, because the person who guesses may be another one with the user's session. */
 const blockNotices = (events: readonly Missed[]): readonly Statement[] =>
   rowStatements(
     { schema: 'approval', tables: [jobs] },

@@ -18,7 +18,7 @@ type UsersOnlyDependencies = Pick<ServiceDependencies, 'streams' | 'command' | '
 /** The maximum length of the comment of the person who decides. */
 export const COMMENT_MAX_CHARS = 280;
 
-/** Agents are let through authentication, so that it is recorded on the request that they tried to decide. */
+/** Agents pass authentication here, so that their attempt to decide is recorded on the request. */
 export const DECIDES = {
   tag: 'Approval requests',
   method: 'post',

@@ -1,4 +1,4 @@
-/** Who may decide a request: the rules, given how a person stands to those who are asked. */
+/** The rules about who may decide a request, given a person's relation to its approvers. */
 import { type Escalation, type NamedApprover, printApprover } from '@cardea/contracts';
 import { refuse } from '@cardea/event-store';
 import {
@@ -10,7 +10,7 @@ import {
   type RequestFacts,
 } from './request.ts';
 
-/** When a second addressee may decide too, and who; undefined where nobody ever does. */
+/** The time from which a second approver may decide too, and who that is. Undefined if there is none. */
 export function escalationOf({
   escalate,
   created_at,
@@ -24,13 +24,16 @@ export function escalationOf({
   return { at, to: printApprover(escalate.approver), approver: escalate.approver };
 }
 
-/** By the clock, whether or not it is recorded; of a request that is over, whether it came to that. */
+/**
+ * Whether the request is escalated by the clock, even if that is not recorded yet. For a request that is over, whether
+ * it was escalated before its end.
+ */
 export function isEscalated(request: ExistingRequest, now: Date): boolean {
   const escalation = escalationOf(request.facts);
   return escalation !== undefined && escalation.at <= (endOf(request) ?? now);
 }
 
-/** The second addressee, once the request is escalated. */
+/** The second approver. Undefined before the request is escalated. */
 export const secondApprover = (request: ExistingRequest, now: Date): NamedApprover | undefined =>
   isEscalated(request, now) ? escalationOf(request.facts)?.approver : undefined;
 
@@ -46,23 +49,28 @@ function endOf(request: ExistingRequest): Date | undefined {
   }
 }
 
-/** Who was asked: it is their requests, denials and mutes that count. */
+/**
+ * The person or set to whom the request was originally sent. Their requests, denials and mutes are counted together.
+ */
 export const addresseeId = ({
   user_id,
   deputy_for,
 }: Pick<RequestFacts, 'user_id' | 'deputy_for'>): string => deputy_for ?? user_id;
 
-/** A deputy decides by a vouch; whom the request names from the first only where the policy asks for one. */
+/** A deputy always needs a vouch. The person whom the request names first needs one only if the policy requires it. */
 export const isVouchRequired = ({ binding, deputy_for }: RequestFacts): boolean =>
   binding?.vouch_required === true || deputy_for !== undefined;
 
-/** A request that asks no single person: who approved is recorded, and looked up again when it is used. */
+/**
+ * Whether more than one person may decide. The approvers are then recorded, and looked up again when the approval is
+ * used.
+ */
 export const severalMayDecide = ({ approver, escalate }: RequestFacts): boolean =>
   approver !== undefined || escalate !== undefined;
 
 /**
- * Why the approvals of a request that several may decide do not suffice for its use now. `stillHolding` is how many of
- * those who approved still may; undefined if nobody was looked up.
+ * Why the approvals of a request that several may decide do not suffice for its use now. `stillHolding` is the number
+ * of approvers who still may approve; undefined if nobody was looked up.
  */
 export function lackOfApprovers(
   facts: RequestFacts,
@@ -73,12 +81,12 @@ export function lackOfApprovers(
   return stillHolding < approvalsNeeded(facts) ? 'no_approver' : undefined;
 }
 
-/** Whoever decides, and how they stand to those who are asked, looked up a moment ago. */
+/** The person who decides, and their relation to the approvers, according to a recent lookup. */
 export type Decider = {
   readonly userId: string;
-  /** They stand in the set that is asked first. */
+  /** Whether the person belongs to the set that the request names. */
   readonly holdsSet: boolean;
-  /** They are the second addressee, or stand in that set. */
+  /** Whether the person is the second approver, or belongs to that set. */
   readonly holdsSecond?: boolean;
 };
 
@@ -109,12 +117,12 @@ export function toDecide(decider: Decider, now: Date, request: ApprovalRequest) 
   }
 }
 
-/** Why a person who is asked may not answer nevertheless. */
+/** Why one of the approvers may not decide. Undefined if they may. */
 export function barredFrom(
   facts: RequestFacts,
   { userId, userVouched }: { readonly userId: string; readonly userVouched: boolean },
 ): 'approver_not_vouched' | 'approver_excluded' | undefined {
-  // Whom the request names decides without a vouch, unless its policy asks for one.
+  // The person whom the request names needs no vouch, unless its policy requires one.
   if (facts.approver === undefined && facts.user_id === userId) return undefined;
   if (!userVouched) return 'approver_not_vouched';
   const isExcluded = facts.exclude_session_user === true && facts.session_user_id === userId;

@@ -1,4 +1,4 @@
-/** How many of those who approved, where several may decide, could still approve. */
+/** Counts how many of the approvers could still approve, for requests that several may decide. */
 import { statusesOf } from '../approval-requests/decider.ts';
 import type { ExistingRequest } from '../approval-requests/request.ts';
 

@@ -1,11 +1,11 @@
-/** The deputy to whom a request is made out in place of the person who is asked. */
+/** Finds the deputy who receives a request in place of the person to whom it is addressed. */
 import type { FactCopies } from '@cardea/service';
 import type { DeputyPeriod, IdentityFacts } from './identity-facts.ts';
 import { userValidity } from './user-validity.ts';
 
 /**
- * Undefined where the person has none now, and where that one could not decide or is excluded: the person is asked
- * then. The deputy's own deputy is not looked at.
+ * Returns undefined if the person has no deputy now, or if the deputy could not decide or is excluded. The request then
+ * goes to the person. The deputy's own deputy is ignored.
  */
 export async function deputyInForce(
   approval: {

@@ -52,7 +52,7 @@ type OfSet = {
   readonly responders?: readonly string[];
 };
 
-/** The set that was asked and the persons whose approvals count. Empty if one person was asked. */
+/** The set that could decide, and the persons whose approvals count. Empty if the request named one person. */
 function setOf({ set, needed, responders }: OfSet): Details {
   if (set === undefined) return {};
   return { set, needed, ...(responders === undefined ? {} : { responders }) };

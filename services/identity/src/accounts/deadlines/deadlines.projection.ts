@@ -68,7 +68,7 @@ export const deadlinesProjection = projection<UserEvent | TenantDeleted>()({
       const near = later(deleteAt, -DELETION_REMINDER_MS);
       const day = rows.put({ ...keyOf(id, 'deletion'), tenant_id: tenantId, due_at: deleteAt });
       const reminder = keyOf(id, 'deletion_reminder');
-      // The person was notified of a day at least as near just now.
+      // The person has just been notified of a day that is at least as near.
       return new Date(near) <= new Date(at)
         ? [day, rows.remove(reminder)]
         : [day, rows.put({ ...reminder, tenant_id: tenantId, due_at: near })];

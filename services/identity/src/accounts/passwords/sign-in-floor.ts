@@ -27,7 +27,7 @@ export type SignInFloorDependencies = {
 const TENANTS_MAX = 10_000;
 /** How long the floor is cached. Another replica may have recorded a more expensive hash. */
 const KNOWN_MS = 60_000;
-/** The number of times per sample of which the longest is the floor, because load slows a hash down. */
+/** The number of measured times per sample. The longest of them is the floor, because load slows a hash down. */
 const TIMES_KEPT = 16;
 /** The number of samples whose times are kept. The oldest are dropped and measured again when needed. */
 const SAMPLES_MAX = 1_000;

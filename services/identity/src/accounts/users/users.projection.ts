@@ -191,7 +191,7 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
   apply: forgetTenantIn('users'),
 });
 
-/** Until when some network, or all networks except known ones, may not try. */
+/** The time until which some network, or every network except known ones, may not try to sign in. */
 function lockedRow({
   user_id: id,
   after,

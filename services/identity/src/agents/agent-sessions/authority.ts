@@ -1,4 +1,4 @@
-/** What an agent may reach now: its own grants, limited by what its user lets it do. */
+/** Computes what an agent may reach now: its own grants, limited by what its user lets it do. */
 
 import { isBeforeReclaim, type User } from '../../accounts/accounts.module.ts';
 import type { Agent } from '../agents/agent.ts';
@@ -35,8 +35,8 @@ export type Authority =
   | {
       readonly granted: (wanted: readonly ServiceGrant[]) => Reach;
       /**
-       * Each service with every field that may be reached. A session names fields, so a service that is granted only
-       * with any field, and nowhere by name, is missing.
+       * Returns each of the services with all fields that may be reached. A session names its fields, so a service is
+       * missing if its fields are granted only by `*` and never by name.
        */
       readonly grantedWhole: (services: readonly string[]) => Reach;
     };

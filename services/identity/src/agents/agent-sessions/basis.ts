@@ -1,4 +1,4 @@
-/** What an agent session on behalf of a user depends on, and whether it still exists. */
+/** Determines what an agent session on behalf of a user depends on, and whether that still exists. */
 import type { Streams } from '@cardea/event-store';
 import type { User, UserDirectory } from '../../accounts/accounts.module.ts';
 import { type Session, sessions } from '../../sessions/sessions.module.ts';

@@ -52,7 +52,7 @@ export async function openSessions(
 }
 
 type Ending = {
-  /** Why the sessions end. If undefined, only those that their user has ended. */
+  /** Why the sessions end. If undefined, only the sessions that their user has ended are recorded as ended. */
   readonly reason: EndReason | undefined;
   /** The commands are derived from it, so the same event always leads to the same commands. */
   readonly cause: string;

@@ -1,4 +1,4 @@
-/** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
+/** Ends agent sessions when the agent, key, user, login or delegation that they depend on has ended. */
 import type { RecordedEvent } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import type { UserDirectory, UserEvent } from '../../accounts/accounts.module.ts';

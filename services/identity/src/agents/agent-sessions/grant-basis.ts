@@ -36,7 +36,7 @@ export async function grantBasisAuthority(needs: Dependencies, of: GrantBasis): 
   return authorityOf({ agent, user, since, now });
 }
 
-/** What the agent of an open session may reach now. The session was started with the user's own token. */
+/** Computes what the agent of an open session may reach now. The session was started with the user's own token. */
 export const authorityOfSession = (
   needs: Dependencies,
   session: AgentSessionFacts,

@@ -11,7 +11,7 @@ export type AgentGrant = ServiceGrant & {
   readonly approval_id?: string;
 };
 
-/** Entries that approvals gave an agent count among them. */
+/** Entries that approvals added to an agent count, too. */
 export const SERVICES_MAX = 50;
 const FIELDS_MAX = 100;
 /** Stands for every field, including those added to a service later. Allowed only in grants and delegations. */

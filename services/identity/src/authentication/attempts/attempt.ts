@@ -1,6 +1,6 @@
 /**
- * One authentication attempt: the user, the factors that were verified or are due, and the result. It is a value. What
- * is stored of it before it ends is in `second-factor/pending-sign-in.ts`.
+ * One authentication attempt: the user, the factors that were verified or are due, and the result. It is a value.
+ * `second-factor/pending-sign-in.ts` stores the part that is needed before it ends.
  */
 import {
   type ExistingUser,

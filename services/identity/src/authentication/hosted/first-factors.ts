@@ -37,7 +37,7 @@ type Dependencies = RedeemDependencies &
   };
 
 type ShownCode = {
-  /** What was mailed: a code alone, or a link together with a code. */
+  /** The kind of mail: a code alone, or a link together with a code. */
   readonly purpose: SignInCode;
   readonly challengeId: string;
   readonly code: string;

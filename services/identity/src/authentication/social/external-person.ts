@@ -14,8 +14,8 @@ import type { ProviderResponse } from '../../adapters/social-providers.ts';
 import type { SocialClient, SocialProvider } from '../../workspaces/workspaces.module.ts';
 
 /**
- * `owner`: the provider runs the address or has its owner's word. `seen`: the provider saw a proof once. Since then the
- * address may have passed to another person without the provider's knowledge.
+ * `owner`: the provider issued the address, or the owner of its domain vouches for it. `seen`: the provider saw a proof
+ * once. Since then the address may have passed to another person without the provider's knowledge.
  */
 export type Vouched = 'owner' | 'seen';
 

@@ -1,4 +1,4 @@
-/** What the endpoints of a sign-in by a provider share. */
+/** Parts that the endpoints of a sign-in by a provider share. */
 import { named } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';

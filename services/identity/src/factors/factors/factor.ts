@@ -1,5 +1,5 @@
 /**
- * A second factor: its secret, and what was used of it. The account lists its valid factors. A factor that was never
+ * A second factor: its secret, and the record of its uses. The account lists its valid factors. A factor that was never
  * confirmed is in no list.
  */
 import type { Sealed } from '@cardea/crypto';

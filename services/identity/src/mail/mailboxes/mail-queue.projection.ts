@@ -1,4 +1,4 @@
-/** Keeps `mail_queue`: what was asked for and is still to be sent. */
+/** Maintains `mail_queue`, the requested mails that are still to be sent. */
 import type { Recorded } from '@cardea/event-store';
 import { projection, table } from '@cardea/read-models';
 import type { MailboxEvent } from './mailbox.ts';

@@ -23,7 +23,7 @@ export type NoticeTexts = {
     readonly day: string;
   };
   /**
-   * What to do if the reader did not make the change. It depends on whether the user or an administrator made it, or
+   * The advice if the reader did not make the change. It depends on whether the user or an administrator made it, or
    * the account is gone.
    */
   readonly ends: { readonly own: string; readonly administrator: string; readonly gone: string };

@@ -1,5 +1,5 @@
 /**
- * What the endpoints of an interaction share: the check of the posting page's origin, and the responses as page or
+ * Functions that the endpoints of an interaction share: they check the posting page's origin, and answer by page or
  * JSON.
  */
 import type { Request } from '@cardea/http';
@@ -160,7 +160,7 @@ export async function failed<Refused extends typeof FOREIGN | typeof NOT_FOUND>(
   return { raw: send(REFUSALS[refusal.refused], shown) };
 }
 
-/** What was typed and is shown again. */
+/** Typed values that the page shows again. */
 type Typed = { readonly email?: string | undefined; readonly displayName?: string | undefined };
 
 /** Renders the page of the interaction's current step. */
@@ -283,7 +283,7 @@ async function signedIn(
 ) {
   const { session, recoveryCodes } = outcome;
   const { user_id: accountId, auth_time: ts, amr, id: acr } = session;
-  // The library carries one text from the sign-in to the code: `acr`. It holds the session's id.
+  // The library carries one text from the sign-in to the code: `acr`. It contains the session's id.
   const login = { accountId, ts, amr: [...amr], acr, remember: true };
   const redirect_to = await finish(found, { login });
   if (!asPage(request.headers)) {

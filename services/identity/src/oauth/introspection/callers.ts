@@ -1,6 +1,6 @@
 /**
- * Who asks about a token. Possession of the token suffices unless the deployment requires more. Credentials that are
- * sent must be correct, and limit the response to tokens of their own tenant.
+ * Identifies the caller of an introspection. Possession of the token suffices unless the deployment requires more.
+ * Credentials that are sent must be correct, and limit the response to tokens of their own tenant.
  */
 import { boundKeyOf, isOfMachine } from '@cardea/auth';
 import { parseKey } from '@cardea/crypto';

@@ -5,7 +5,7 @@
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { OutboundError } from '@cardea/http';
 
-/** Pauses after failed attempts. No attempt follows the last pause's attempt. */
+/** The pauses after failed attempts. The attempt after the last pause is the last one. */
 const RETRY_AFTER_MS = [5_000, 30_000, 120_000] as const;
 
 export type LogoutSubject = {

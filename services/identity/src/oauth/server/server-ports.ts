@@ -151,7 +151,7 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
   };
 }
 
-/** The ports from a code to its tokens. The session starts in the user epoch in which the code was accepted. */
+/** The ports that turn a code into tokens. The session starts in the user epoch in which the code was accepted. */
 function codePorts(needs: PortsDependencies) {
   const { artifacts } = needs;
   const epochs = new WeakMap<Message, number>();

@@ -9,7 +9,7 @@ import type { ApplicationFields, ApplicationType } from './application.ts';
 type Power = Pick<ApplicationFields, 'roles' | 'machine_scopes'>;
 type Holder = Power & Pick<ApplicationFields, 'jwks'>;
 
-/** What a caller may do with machines that have a role or a scope. */
+/** The rights of a caller over machines that have a role or a scope. */
 export type MachineRights = 'none' | 'take' | 'give';
 
 export const isMachineType = (type: ApplicationType): boolean => type === 'm2m';

@@ -1,4 +1,4 @@
-/** What the owners' endpoints for tenants share. */
+/** Functions and schemas that the owners' endpoints for tenants share. */
 import { named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';

@@ -7,8 +7,8 @@ import type { Environment } from './environment.ts';
 import type { SocialSettings, TenantSecrets } from './social-settings.ts';
 
 /**
- * What happens when a client presents a refresh token that it used a moment ago. `leeway`: the token is refused and the
- * family stays alive. `strict`: the family ends. `idempotent`: the response is sent again.
+ * The handling of a refresh token that the client used a moment ago. `leeway`: the token is refused and the family
+ * stays alive. `strict`: the family ends. `idempotent`: the response is sent again.
  */
 export type RefreshMode = 'leeway' | 'strict' | 'idempotent';
 
@@ -39,7 +39,7 @@ export type RegistrationSettings = {
   readonly uniform_response: boolean | null;
 };
 
-/** What hosted pages, mails and clients show of the tenant. Null fields are not shown. */
+/** The tenant's appearance on hosted pages, in mails and in clients. Null fields are not shown. */
 export type Branding = {
   readonly logo_url: string | null;
   readonly icon_url: string | null;
@@ -62,7 +62,10 @@ type WithFields =
   | 'email'
   | 'branding'
   | 'account_deletion';
-/** What is not named stays, inside these objects too: older events may lack newer fields. */
+/**
+ * A change of settings. Missing fields stay unchanged, inside these objects too, because older events may lack newer
+ * fields.
+ */
 export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields | 'agent_access'>> & {
   readonly [Name in WithFields]?: Partial<TenantSettings[Name]>;
 } & { readonly agent_access?: Partial<AgentAccess> | null };
@@ -175,7 +178,7 @@ export type TenantEvent =
         readonly display_name: string;
         readonly environment: Environment;
         readonly created_at: string;
-        /** A hash of the creating request, to recognise a repeat under the same Idempotency-Key. */
+        /** A hash of the creating request, to recognize a repeat under the same Idempotency-Key. */
         readonly request_hash?: string | null;
       };
     }

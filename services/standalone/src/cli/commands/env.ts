@@ -31,7 +31,7 @@ export const newEnvironment: Command = {
   },
 };
 
-/** Folders and images have other names than two of the services in them. */
+/** The folders and images of two services have other names than the services. */
 const FOLDERS: { readonly [folder: string]: ServiceName } = {
   'webhook-dispatcher': 'webhooks',
   'audit-projector': 'audit',

@@ -12,7 +12,7 @@ export type FileRefusal =
   | 'too_large'
   | 'unreadable'
   | 'unsupported_hash';
-/** What is not imported of a user who is otherwise imported. */
+/** Data of an imported user that is not imported. */
 export type FileNote = 'second_factor_left';
 
 export type ForeignUser =

@@ -1,4 +1,4 @@
-/** Lists what agents were given in the caller's name, in pages. */
+/** Lists the grants that agents got in the caller's name, in pages. */
 import { cursorQuery, named, nextCursor, pageOfCursor } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -28,7 +28,7 @@ export type Ask = {
   readonly userId: string | null;
   readonly service: ServiceRecord;
   readonly fields: readonly string[];
-  /** Their names are for the person alone. The digest has none. */
+  /** The names of the policies are only shown to the approver. The digest does not include them. */
   readonly policies: readonly (PolicyVersion & { readonly name?: string })[];
   readonly requirement: ApprovalRequirement;
   readonly purpose: string | null;
@@ -89,7 +89,7 @@ export const grantIdOf = (ask: Ask, approvalId: string): string =>
 const sessionParts = (ask: Ask): readonly [session: string, user: string, purpose: string] =>
   outlivesSession(ask) ? ['', ask.userId ?? '', ask.purpose ?? ''] : [ask.sessionId, '', ''];
 
-/** Who may decide, and how many have to, is part of what they are asked. */
+/** The digest includes who may decide and how many have to, because both are part of the request. */
 const digestWithRule = (ask: Ask): string =>
   sha256Of(
     'vend.v3',
@@ -153,7 +153,7 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       ...overNight(ask),
       service_name: ask.service.name,
       fields: ask.fields,
-      // A server of the release before refuses names, so that only the first call has them.
+      // A server of the previous release refuses names, so only the first call has them.
       policies:
         call === 1 ? ask.policies : ask.policies.map(({ id, version }) => ({ id, version })),
       severity: requirement.severity,
@@ -190,7 +190,10 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
   }
 }
 
-/** Fields of requests that several may decide; the excluded person is no deputy of whoever is asked alone, either. */
+/**
+ * Fields of requests that several persons may decide. A request to one person names the excluded person, too, who may
+ * not decide as its deputy.
+ */
 function askedSeveral(ask: Ask) {
   const { set, requirement, userId } = ask;
   const { approvals_needed: needed, exclude_session_user, escalate } = requirement;
@@ -205,7 +208,7 @@ function askedSeveral(ask: Ask) {
   };
 }
 
-/** Fields that only requests have that outlive their session. */
+/** Fields of requests that outlive their session. */
 const overNight = (ask: Ask) =>
   outlivesSession(ask) ? { outlives_session: true, ...sessionUser(ask.userId) } : {};
 

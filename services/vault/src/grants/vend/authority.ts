@@ -26,7 +26,7 @@ export function deniedForGood({ service, fields, capability, userRevoked }: Want
   return fields.filter((name) => !allowed.has(name) || fieldOf(service, name) === undefined);
 }
 
-/** Fields that are denied by the rows kept of identity's events, which may lag. */
+/** Fields that the stored copies of identity's facts deny. These copies may lag. */
 export function deniedByNews(wanted: Wanted, facts: Facts): string[] {
   const { fields, capability, now } = wanted;
   if (isDisabled(facts.userStatus)) return [...fields];

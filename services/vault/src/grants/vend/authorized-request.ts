@@ -22,7 +22,7 @@ import {
 import type { VendBody, VendRefusal } from './vend-shape.ts';
 import type { VendRequest, VerifiedSession } from './verify-session.ts';
 
-/** What vends cache of a tenant for a few seconds. */
+/** A tenant's data that vends cache for a few seconds. */
 export type VendCaches = {
   readonly services: EpochCache<ServiceRecord | undefined>;
   readonly policies: EpochCache<PolicySet>;

@@ -30,7 +30,7 @@ export type RevocationLookUp = {
   readonly capability: Capability | undefined;
 };
 
-/** One round trip to the cache, or else to identity. Throws if neither can be reached. */
+/** Reads the revocations in one round trip to the cache, or else from identity. Throws if neither can be reached. */
 export async function liveRevocations(
   { revocations }: { readonly revocations: Pick<Revocations, 'look' | 'subscriptionEpoch'> },
   { agent, sessionId, capability }: RevocationLookUp,

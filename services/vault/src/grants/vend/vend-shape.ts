@@ -4,7 +4,9 @@ import Type, { type Static } from 'typebox';
 
 const NAMES_MAX = 50;
 
-/** No patterns: a malformed name counts as an unregistered one and does not make the request malformed. */
+/**
+ * The fields have no patterns. A malformed name counts as an unregistered one and does not make the request malformed.
+ */
 export const VendBody = Type.Object(
   {
     service_name: Type.String({ minLength: 1, maxLength: 128 }),

@@ -126,7 +126,7 @@ async function readGrantKey(
   caches.grantKeys.put(grantKeyId, grantsEpoch, state);
   if (isFirst && state.status === 'granted') {
     const key = sessionGrantsKey(session.capability.agentSessionId);
-    // From the next request on it may be cached.
+    // The grant may be cached from the next request on.
     await cache.setIfAbsent(key, ids.next(), SESSION_GRANTS_MS).catch(() => {});
   }
   return state;

@@ -50,9 +50,9 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => 
         needed: nullable(Type.Integer({ minimum: 1 })),
         /** How long the request would wait. Null if no approval is required. */
         ttl_seconds: nullable(Type.Integer()),
-        /** Who may decide too, and after how long; null where nobody ever does. */
+        /** Who may also decide, and after how long. Null if nobody may. */
         escalate: nullable(EscalationShape),
-        /** How many of a set could approve now; null where no set is asked. */
+        /** How many members of a set could approve now. Null if no set has to approve. */
         holders: nullable(Type.Integer({ minimum: 0 })),
       }),
       refusals: {},

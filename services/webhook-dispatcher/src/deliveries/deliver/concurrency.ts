@@ -40,7 +40,7 @@ export class Concurrency {
     return this.#slots.free;
   }
 
-  /** The room of a claim: none for webhooks whose origin is full, and for each tenant its free places. */
+  /** The limits of a claim: nothing for webhooks whose origin is full, and for each tenant its free places. */
   claimable() {
     const full = [...this.#origins.values()].filter(
       ({ places }) => places.free === 0 || places.waiting > 0,

@@ -156,7 +156,7 @@ export class Dispatcher {
   /** Runs between two claims, when every known claimed delivery has a running attempt. */
   async #releaseAstray(): Promise<void> {
     if (!this.#astray) return;
-    // Set again by any lease that is lost meanwhile.
+    // A lease that is lost during the release sets it again.
     this.#astray = false;
     const all = await this.#needs.queue
       .releaseAllBut([...this.#held], this.#owner)

@@ -114,7 +114,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
 
 type Answer = Pick<Approve, 'authTime' | 'now' | 'code' | 'comment' | 'isAdmin'>;
 
-/** Encrypts the comment under the key of the user, or under the request's own key if a set is asked. */
+/** Encrypts the comment under the key of the user, or under the request's own key if a set has to approve. */
 async function sealedComment(
   approval: ApproveDependencies,
   request: ApprovalRequest,

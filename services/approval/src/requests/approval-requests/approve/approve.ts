@@ -66,7 +66,7 @@ export function approve(
     user_vouched: userVouched,
   };
   if (isVouchRequired(facts) && !userVouched) return refuse('approver_not_vouched');
-  // Whatever set is asked, only administrators decide what an agent may reach.
+  // Only administrators decide what an agent may reach, whatever set the request names.
   if (facts.access !== undefined && !of.isAdmin) return refuse('approver_not_admin');
   if (isStale(maxAuthAgeSeconds(facts), authTime, now)) return refuse('step_up_required');
   if (facts.binding?.number_match === true && code !== 'right') {

@@ -111,7 +111,7 @@ async function lookedUp(
     return { userIsActive: true, stillHolding: await stillHolding(approval, request, known.now) };
   }
   const row = () => approval.identityFacts.user(tenantId, userId);
-  // Nobody stands for the decision of a user who was deleted.
+  // The decision of a deleted user no longer counts.
   const user = await patiently(approval.clock, row);
   const isFit = user !== undefined && (user.vouched || !isVouchRequired(request.facts));
   return { userIsActive: isFit && (await isLive(approval, tenantId, userId)) };

@@ -29,10 +29,10 @@ export type ConsumeActionRefusal =
   | 'action_mismatch'
   | 'already_consumed'
   | 'no_approver'
-  /** One of several approved after the caller had read the request, so no approver was looked up. */
+  /** One of several approvers approved after the caller had read the request, so no approver was looked up. */
   | 'look_again';
 
-/** One approval allows one action, and only the action that the person was asked about. */
+/** One approval allows one action, and only the action that the person was asked to approve. */
 export function consumeAction(
   of: ConsumeAction,
   request: ApprovalRequest,

@@ -81,10 +81,10 @@ type Refused = {
 };
 
 type Asked = Request<unknown, unknown, Wanted, AgentPrincipal | UserPrincipal>;
-/** Who sends the request, in which role and to which user, after it was found to be allowed. */
+/** The sender of an allowed request, with its role and the user to whom it sends the request. */
 type Asker = {
   readonly origin: Origin;
-  /** To whom the request is made out in place of the user. */
+  /** The deputy who receives the request in place of the user. */
   readonly deputy?: string | undefined;
   readonly agentName: string;
   readonly userVouched: boolean;
@@ -154,7 +154,7 @@ async function fitToAsk(
   if (!isActive(agent)) return { refused: 'agent_inactive' };
   const agentName = agent?.name ?? wanted.agent_id;
   const { origin } = said;
-  // Whoever asks themselves is there.
+  // A user who sends a request to themselves needs no deputy.
   const of = { tenantId, userId: wanted.user_id, deputy: user?.deputy };
   const deputy = origin === 'self' ? undefined : await deputyInForce(approval, of, clock.now());
   return { origin, agentName, userVouched: deputy !== undefined || user?.vouched === true, deputy };

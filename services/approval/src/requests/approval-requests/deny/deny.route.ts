@@ -61,7 +61,8 @@ export const denyRequest = (approval: DenyDependencies) =>
         if (minutes !== undefined && decided.state.status !== 'none') {
           const queue = queueIdOf({
             tenantId,
-            // Where a set was asked, the agent may not ask that set; a deputy mutes it for whom they stand in for.
+            // If the request names a set, the mute applies to requests to that set. A deputy mutes the agent for the
+            // person in whose place they decide.
             userId: addresseeId(decided.state.facts),
             agentId: decided.state.facts.agent_id,
           });
@@ -82,8 +83,8 @@ type ToDeny = {
 };
 
 /**
- * Decided as of a person who is named first: that reads the request no further time. Only where that person is
- * not the one who is asked, and others may decide, are those looked up.
+ * First decides as if the request named one person, which needs no further read of the request. Only if it does not
+ * name the caller and several may decide, everyone involved is looked up.
  */
 async function decide(approval: DenyDependencies, of: ToDeny, command: Command) {
   const asNamed = await decideOn(approval, of, requests.initial, command);

@@ -2,7 +2,7 @@ import { accept, type Decision } from '@cardea/event-store';
 import { type ApprovalEscalated, type ApprovalRequest, isOverdue } from '../request.ts';
 import { escalationOf, isEscalated } from '../who-decides.ts';
 
-/** Records, once, what has been true for readers since the escalation's time. */
+/** Records the escalation once. For readers, the request has been escalated since its time. */
 export function escalate(now: Date, request: ApprovalRequest): Decision<ApprovalEscalated, never> {
   if (request.status !== 'pending' || request.escalated === true) return accept();
   const escalation = escalationOf(request.facts);

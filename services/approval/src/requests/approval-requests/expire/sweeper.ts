@@ -1,7 +1,7 @@
 /**
- * Records in the log what the clock has decided: expiries and escalations. Nothing depends on its speed: readers
- * treat overdue requests as expired and escalated ones as escalated already. Only the notification of a second
- * addressee waits for it.
+ * Records in the log what the clock has decided: expiries and escalations. Nothing depends on its speed: readers treat
+ * overdue requests as expired and escalated ones as escalated already. Only the notification of a second approver waits
+ * for it.
  */
 import { computed, type RowOf } from '@cardea/read-models';
 import { failpoint } from '@cardea/runtime';
@@ -52,7 +52,7 @@ const DUE = `
    ORDER BY escalates_at LIMIT ${SWEEP_ROWS_MAX})
   ORDER BY at LIMIT ${SWEEP_ROWS_MAX}`;
 
-/** Records up to `SWEEP_ROWS_MAX`; rows may lag, so one may be recorded twice, to no effect. */
+/** Records up to `SWEEP_ROWS_MAX` requests. Rows may lag, so a request may be recorded twice, without effect. */
 async function sweep(
   approval: SweeperDependencies,
   tick: () => void,

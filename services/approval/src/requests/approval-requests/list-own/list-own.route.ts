@@ -58,7 +58,7 @@ export const listOwnDecisions = (deps: Dependencies) =>
     },
   );
 
-/** A request that ended before its escalation was never sent to the second addressee. */
+/** A request that ended before its escalation was never sent to the second approver. */
 const ESCALATED = `
   AND (escalated_at IS NOT NULL OR responded_at >= escalates_at
     OR (status = 'pending' AND escalates_at <= $6))`;

@@ -42,11 +42,11 @@ type Caller = { readonly tenantId: string; readonly userId: string; readonly now
 
 const OPEN = `r.tenant_id = $2 AND r.status = 'pending' AND r.expires_at > $1`;
 const NEWEST = `ORDER BY r.created_at DESC, r.id DESC LIMIT ${PENDING_ROWS_MAX}`;
-/** By the clock: the sweeper's event may come later. */
+/** The clock decides this, because the sweeper's event may come later. */
 const ESCALATED = 'r.escalates_to IS NOT NULL AND r.escalates_at <= $1';
 /**
- * What the caller is asked in person, at first or by an escalation, and the sets of which anything is open, the
- * newest first: in one statement, so that a tenant without sets pays for no second one.
+ * The requests to the caller in person, at first or by an escalation, newest first, and the sets that have open
+ * requests. It is one statement, so that a tenant without sets needs no second one.
  */
 const OWN_AND_SETS = `
   SELECT s.sets AS open_sets, own.*

@@ -1,5 +1,5 @@
 /**
- * What an administrator may do with an account: change it, give roles up to their own rank, vouch for it, disable,
+ * The actions of an administrator on an account: change it, give roles up to their own rank, vouch for it, disable,
  * enable and delete it. An API key ranks as a member, so it can neither give or remove roles nor vouch.
  */
 

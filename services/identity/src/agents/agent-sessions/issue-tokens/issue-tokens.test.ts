@@ -143,7 +143,7 @@ describe('the tokens of an agent session', () => {
     decide({ delegation: delegated('*'), needsDelegation: true, now: late }).refuses(
       'delegation_required',
     );
-    // The previous owner of the account gave it.
+    // The previous owner of the account gave this delegation.
     decide({
       ...{ account: account('active', START), delegation: delegated('*'), needsDelegation: true },
     }).refuses('delegation_required');

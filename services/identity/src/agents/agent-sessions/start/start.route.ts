@@ -13,8 +13,8 @@ const PURPOSE_MAX = 200;
 export const SUBJECT_TOKEN_MAX = 8_192;
 
 /**
- * The session is for a user by the user's token, for a user by a delegation, or for the agent itself. Otherwise it is
- * refused with 400 `user_id exclusive`.
+ * The session is for a user by the user's token, for a user by a delegation, or for the agent itself. Any other
+ * combination is refused with 400 `user_id exclusive`.
  */
 const Body = documented(
   closed({

@@ -14,7 +14,7 @@ import type {
 import { type Authority, authorityOf, type Reach } from '../authority.ts';
 import { endedByUser, endedWithLogin } from '../basis.ts';
 
-/** What a session depends on at its start. Without a user the agent acts for itself. */
+/** The basis of a session at its start. Without a user the agent acts for itself. */
 export type StartBasis = {
   readonly agent: Agent;
   readonly user: User | undefined;
@@ -61,7 +61,7 @@ export const reachOf = (
 ): Reach =>
   'whole' in wanted ? authority.grantedWhole(wanted.whole) : authority.granted(normalised(wanted));
 
-/** What the agent may reach at this moment. */
+/** Computes what the agent may reach at this moment. */
 export const authorityAtStart = (
   { facts: { via }, now }: SessionToStart,
   { agent, user: account, delegation = { status: 'none' } }: StartBasis,

@@ -232,7 +232,7 @@ async function isUser(
   return id === null || exists(await userDirectory.byId(tenantId, id));
 }
 
-/** Whether each is a user of the tenant or the text of a set. The set may be empty. */
+/** Whether each entry is a user of the tenant or the text of a set. A set may have no members. */
 async function areApprovers(
   needs: Pick<Dependencies, 'userDirectory'>,
   tenantId: string,

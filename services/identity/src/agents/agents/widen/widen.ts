@@ -46,7 +46,8 @@ export function widenAgent(
 }
 
 /**
- * The same rule as at the decision: only administrators for whom the tenant vouches can extend what an agent may reach.
+ * Applies the same rule as the decision: only administrators for whom the tenant vouches can extend what an agent may
+ * reach.
  */
 const isAdministrator = (user: User): boolean =>
   user.status === 'active' && user.vouched && user.roles.includes('admin');

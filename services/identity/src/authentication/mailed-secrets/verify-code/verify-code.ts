@@ -21,7 +21,7 @@ export type NamedMailbox =
   | { readonly by: 'unknown_challenge' }
   | { readonly by: 'no_address' };
 
-/** What the request names takes precedence. If that is wrong, the cookie is not tried. */
+/** A mailbox that the request names takes precedence. If it is the wrong one, the cookie is not tried. */
 export function mailboxNamed(
   { challenge, email, cookies }: MailboxNaming,
   of: { readonly codeKeys: DerivedKeys; readonly toAscii: ToAscii; readonly tenantId: string },

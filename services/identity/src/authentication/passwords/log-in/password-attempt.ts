@@ -89,7 +89,7 @@ export type Rehash = {
   readonly hash: Sealed;
 };
 
-/** A password that was set in the meantime is another one and stays. */
+/** A password that was set since the verification is a different one and is kept. */
 export function rehashPassword({ verified, hash }: Rehash, user: User): Decision<UserEvent, never> {
   if (!exists(user) || user.passwordHash?.box !== verified.passwordHash?.box) return accept();
   return accept({ type: 'PasswordRehashed', data: { id: user.id, hash } });

@@ -53,7 +53,7 @@ export function objectionTo(
   return passwordFault(password, password_policy);
 }
 
-/** One mail in both cases: to confirm the address, or to tell its owner. */
+/** One mail in both cases: to confirm the address, or to notify its owner. */
 export const mailAfter = (
   outcome: 'created' | 'taken',
   of: {

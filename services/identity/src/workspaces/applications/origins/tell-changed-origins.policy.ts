@@ -1,4 +1,4 @@
-/** Tells every process that origins may call that could not, or no longer can those that could. */
+/** Notifies every process when the origins that may call the API have changed. */
 import type { RecordedEvent } from '@cardea/event-store';
 import { ORIGINS_CHANGED, policy, type ServiceDependencies } from '@cardea/service';
 import type { TenantEvent } from '../../tenants/tenant.ts';

@@ -1,4 +1,4 @@
-/** What an owner can change about the organization. The retention of its audit log has limits. */
+/** Changes that an owner can make to the organization. The retention of its audit log has limits. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Organization, OrganizationEvent } from '../organization.ts';
 

@@ -12,7 +12,7 @@ export type Promised = {
   readonly file: URL;
   /** The content of the file. */
   readonly state: { readonly release: string };
-  /** Those that a break affects. */
+  /** Who is affected by a break. */
   readonly whom: 'clients' | 'readers';
 };
 

@@ -1,4 +1,4 @@
-/** One function appends the first proof of an address, so that no way to prove one forgets to reclaim the account. */
+/** Tests that one function appends the first proof of an address, so that every kind of proof reclaims the account. */
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';

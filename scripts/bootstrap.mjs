@@ -38,7 +38,10 @@ const WORDS = {
 
 const LOCK_WAIT_MS = 600_000;
 const LOCK_POLL_MS = 200;
-/** A lock without a holder's name: the process that made it was interrupted before it wrote the name. */
+/**
+ * The age at which a lock without a holder's name is removed. The process that made it was interrupted before it wrote
+ * the name.
+ */
 const NAMELESS_LOCK_MS = 5000;
 const PARENT_POLL_MS = 500;
 const LINES_SHOWN = 20;
@@ -79,7 +82,7 @@ async function installUnlessDone() {
     });
     if (failed !== 0) {
       console.error(`${lines.join('\n')}\nThe installation failed (${failed}).`);
-      unlock(); // `finally` does not run after an exit
+      unlock(); // `finally` does not run after an exit.
       process.exit(failed);
     }
     writeFileSync(stampFile, stamp);

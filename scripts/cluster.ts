@@ -141,7 +141,7 @@ function settingsIn(env: NodeJS.ProcessEnv): { [name: string]: string | undefine
 }
 
 /**
- * Settings that the environment lacks come from the folder; its administrator only where the environment
+ * Takes settings that the environment lacks from the folder, and the folder's administrator only if the environment
  * names none.
  */
 function environmentOf(
@@ -211,7 +211,7 @@ if ('wrong' in options) fail(`${options.wrong}\n\n${USAGE}`, EXIT_USAGE);
 else if (options.help) process.stdout.write(USAGE);
 else await run(options);
 
-/** Hosts and ports alone: a URL of a server may hold its password. */
+/** Shows hosts and ports only, because a server's URL may contain its password. */
 function serversAndProcesses(addresses: ClusterAddresses): readonly (readonly [string, string])[] {
   const hostOf = (url: string): string => new URL(url).host;
   return [

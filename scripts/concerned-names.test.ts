@@ -1,6 +1,6 @@
 /**
- * A private event names the projections and policies that it concerns (`concerns?:`), which the compiler compares
- * with their handlers. It cannot see that a name is nobody's, since the names are no values: this test does.
+ * A private event names the projections and policies that it concerns (`concerns?:`), which the compiler compares with
+ * their handlers. The compiler does not notice a name that nothing has, since names are not values. This test does.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const texts = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
 
 const serviceOf = (file: string): string => file.split('/').slice(0, 2).join('/');
 
-/** `relay`, the names of a service's projections and policies, and of its other tables of handlers. */
+/** The names that may be concerned: `relay`, a service's projections and policies, and its other tables of handlers. */
 const listenersOf = (service: string): ReadonlySet<string> =>
   new Set([
     'relay',

@@ -1,7 +1,7 @@
 /**
- * `npm run test:containers`: builds all images, brings docker-compose.yml up, and holds what comes of it.
+ * `npm run test:containers`: builds all images, starts docker-compose.yml, and tests the result.
  *
- *   --start-engine   as root on Debian: installs and starts an engine where none answers, and ends it afterwards
+ *   --start-engine   as root on Debian: installs and starts an engine if none answers, and ends it afterwards
  *   --keep-engine    leaves that engine running
  *   --build-api-server   builds a Kubernetes API server for the tests of the manifests, once
  *   --build-prometheus   builds a Prometheus for the tests of alarms and dashboard, once

@@ -1,4 +1,4 @@
-/** A contract is short enough to be learnt in one reading. */
+/** Tests that a contract has few enough fields to be learnt in one reading. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CLIENT_NAMES } from '../packages/http/src/openapi/client-names.ts';

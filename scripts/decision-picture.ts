@@ -1,4 +1,4 @@
-/** Makes the picture of the README anew: the page of a request at a fresh instance, as Chromium shows it. */
+/** Takes the README's picture again: the page of a request at a fresh instance, as Chromium shows it. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,8 @@
 /**
- * `npm run events`: writes what subscribers read first, `docs/events.md`, from the contracts.
+ * `npm run events`: generates `docs/events.md`, the page for subscribers, from the contracts.
  *
  *   npm run events               writes
- *   npm run events -- --accept   at a release: from now on the schemas as they stand are what must not break
+ *   npm run events -- --accept   at a release: accepts the current schemas as those that must not break
  */
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,11 +1,11 @@
-/** In which order the folders of a service stand on each other: each file imports from its own and from earlier ones. */
+/** Tests the order of the folders of a service: each file imports only from its own folder and from earlier ones. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** From the ground up. */
+/** The folders from the lowest layer to the highest. */
 const LAYERS: { readonly [service: string]: readonly string[] } = {
   authz: [
     'relations',

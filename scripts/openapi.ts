@@ -2,7 +2,7 @@
  * The OpenAPI document of all services.
  *
  *   node scripts/openapi.ts            prints it
- *   node scripts/openapi.ts --accept   at a release: from now on the surface as it stands must not break
+ *   node scripts/openapi.ts --accept   at a release: accepts the current surface as the one that must not break
  */
 import { accept } from './accepting.ts';
 import { documentsOf, product, version } from './gateway/files.ts';

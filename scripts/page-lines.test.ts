@@ -1,4 +1,4 @@
-/** A page is short: what it reads, its forms and its view; the mechanism is that of all pages. */
+/** Tests that a page is short: its reads, its forms and its view. All pages share the mechanism. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { files } from './test/repository-files.ts';

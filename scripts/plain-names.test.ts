@@ -219,11 +219,14 @@ function referencesIn(file: string): string[] {
   return prose.flatMap((part) => part.match(PATH) ?? []).filter((path) => !PLACEHOLDER.test(path));
 }
 
-/** With a slash and without an ending; no package, no address, no label of a derived key (`otp/v1`). */
+/**
+ * Matches a path with a slash and without an extension, but no package, no URL and no label of a derived key
+ * (`otp/v1`).
+ */
 const FOLDER = /^(?![@\d])(?:\.{1,2}\/)*[\w.-]+\/(?:[\w-][\w.-]*\/)*(?:[\w-]+\/?)?$/;
 const LABEL = /^[\w-]+\/v\d+$/;
 
-/** Between backticks or behind a link; elsewhere a slash is too often an "or". */
+/** Finds folders between backticks and in the targets of links only, because elsewhere a slash often means "or". */
 function foldersIn(file: string): string[] {
   const prose = file.endsWith('.md') ? [text(file)] : commentsOf(file);
   return prose
@@ -234,7 +237,7 @@ function foldersIn(file: string): string[] {
     .filter((path) => !NOT_OURS.has(path.split('/')[0] ?? ''));
 }
 
-/** What looks like a folder and is none of the repository, with what it is. */
+/** Texts that look like a folder and are none of the repository, each with its meaning. */
 const NO_FOLDERS: { readonly [path: string]: string } = {
   'application/x-ndjson': 'a media type',
   'application/json': 'a media type',

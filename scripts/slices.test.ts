@@ -42,7 +42,7 @@ const writingSlices = [
   ),
 ];
 
-/** By a test of its own, or by one for the noun, since several verbs often decide on one history. */
+/** Whether the file has its own test, or one for its noun, since several verbs often decide on one history. */
 function isTested(file: string): boolean {
   const tests = [dirname(file), dirname(dirname(file))].flatMap((folder) =>
     sources.filter((each) => dirname(each) === folder && each.endsWith('.test.ts')),
@@ -55,15 +55,15 @@ const isOfSlice = (file: string): boolean =>
   writingSlices.includes(dirname(file)) ||
   (/\/src\/.+\/.+\//.test(file) && basename(dirname(file)) === basename(file, '.ts'));
 
-/** They request mail without looking up a user: `mailboxes/mailbox.ts` decides on it. */
+/** These verbs request mail without looking up a user, so `mailboxes/mailbox.ts` decides. */
 const DECIDED_ELSEWHERE = [
   'services/identity/src/authentication/mailed-secrets/send-code',
   'services/identity/src/authentication/mailed-secrets/send-link',
   'services/identity/src/authentication/passwords/forgot-password',
 ];
-/** Calls several decisions in order; each of them has its test. */
+/** This file calls several decisions in order, each with its own test. */
 const IN_ORDER = ['services/identity/src/accounts/users/administer/decide-on-user.ts'];
-/** Shares its history with the decisions of `requests`, whose test covers both. */
+/** This decision shares its history with those of `requests`, whose test covers both. */
 const TESTED_ELSEWHERE: readonly string[] = [
   'services/approval/src/approval-rpc/consume/consume.ts',
 ];

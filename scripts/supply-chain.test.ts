@@ -1,4 +1,4 @@
-/** What comes from elsewhere, and what of this machine must not go elsewhere. */
+/** Tests what the product takes from others, and that it contains nothing of the machine on which it was written. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -42,8 +42,8 @@ describe('S19 supply chain', () => {
       'Apache-2.0',
       'BlueOak-1.0.0',
     ]);
-    // Dependencies of the test runner and of containers in tests, and what looks at pages in tests: none is
-    // shipped. The two of them in the public domain require less than a notice.
+    // Dependencies of the test runner, of containers in tests, and of page checks in tests. None of them is shipped.
+    // The two in the public domain require not even a notice.
     const exceptions = /^(axe-core|lightningcss.*|railroad-diagrams|tweetnacl)$/;
     const others = installed()
       .filter(({ manifest }) => !exceptions.test(manifest.name))
@@ -82,7 +82,7 @@ function hasInstallScript(manifest: Manifest & { scripts?: { [name: string]: str
   return ['preinstall', 'install', 'postinstall'].some((name) => manifest.scripts?.[name]);
 }
 
-/** Every package in `node_modules`, once. */
+/** The licences of a package, joined by OR. */
 const licenceOf = ({ license, licenses = [] }: Manifest): string =>
   license ?? (licenses.map(({ type }) => type).join(' OR ') || '?');
 

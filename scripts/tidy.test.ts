@@ -7,7 +7,7 @@ import { files, folders, manifestOf, root, text } from './test/repository-files.
 const manifests = new Map(folders.map((folder) => [folder, manifestOf(folder)]));
 const sources = files.filter((file) => /\.(ts|mjs)$/.test(file));
 
-/** What a file imports, statically or dynamically; strings that look like imports are included. */
+/** The static and dynamic imports of a file. Strings that look like imports are included. */
 const importsOf = (file: string): string[] =>
   [...text(file).matchAll(/(?:from|import)\s*\(?\s*'([^'\n]+)'/g)].map((match) => match[1] ?? '');
 
@@ -97,9 +97,9 @@ const UNSHIPPED = ['packages/testing', 'scripts/bench', 'scripts/cluster'];
 const DOORS: { readonly [driver: string]: readonly string[] } = {
   express: ['packages/http'],
   kafkajs: ['packages/event-bus'],
-  // Besides the store its fake server, which uses the client's own messages.
+  // The store, and its fake server, which uses the client's own messages.
   '@eventstore/db-client': ['packages/event-store', 'packages/testing'],
-  // Besides the stores, packages that start a server, prepare databases for tests, or measure one.
+  // The stores, and packages that start a server, prepare databases for tests, or measure one.
   pg: [
     ...['postgres', 'read-models', 'event-store', 'event-bus', 'local-postgres', 'testing'].map(
       (name) => `packages/${name}`,
@@ -112,7 +112,7 @@ const DOORS: { readonly [driver: string]: readonly string[] } = {
   '@opentelemetry/instrumentation-express': ['packages/runtime'],
   '@opentelemetry/instrumentation-ioredis': ['packages/runtime'],
   'import-in-the-middle': ['packages/runtime'],
-  // What clients sign with keys of any kind; our own tokens are verified by packages/auth.
+  // Clients sign with keys of any kind. Our own tokens are verified by packages/auth.
   jose: ['services/identity'],
   '@node-rs/argon2': ['services/identity'],
   '@simplewebauthn/server': ['services/identity'],

@@ -53,7 +53,7 @@ async function hasMailbox(url: string): Promise<boolean> {
   return page.status === 200;
 }
 
-/** Not loaded against a running instance: where containers play the story, there is no test kit. */
+/** Loaded only without a running instance, because containers that play the story have no test kit. */
 async function instanceOfItsOwn() {
   const { temporaryInstance } = await import('@cardea/testing');
   return temporaryInstance(print);

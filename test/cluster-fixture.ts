@@ -1,6 +1,6 @@
 /**
- * All of Cardea as separate processes for one test file: what `npm run cluster` starts, on servers of its
- * own. If a dependency is not available, the file's tests are skipped by name.
+ * All of Cardea as separate processes for one test file, as `npm run cluster` starts them, with separate servers. If a
+ * dependency is not available, the file's tests are skipped by name.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import { nginxCommand, startGateway } from '../scripts/gateway/start.ts';
 import { CHEAP_HASHES } from './faults/instance.ts';
 
-/** Many times what an idle machine takes. */
+/** Many times longer than an idle machine takes. */
 const START_MS_MAX = 400_000;
 const STOP_MS_MAX = 180_000;
 const FAILURES = '.cache/failures';
@@ -125,7 +125,7 @@ function endedOf(processes: readonly ServiceProcess[]): readonly string[] {
     .map((each) => `ended meanwhile: ${each.name}${lastOf(each)}`);
 }
 
-/** What the processes logged of the requests whose ids the errors of a test name. */
+/** Returns what the processes logged about the requests whose ids a test's errors contain. */
 function refusedBy(processes: readonly ServiceProcess[], errors: string): readonly string[] {
   const ids = new Set(errors.match(/\b[0-9a-f]{32}\b/g));
   return processes.flatMap((each) =>

@@ -1,4 +1,4 @@
-/** For tests that start a gateway: skipped by name if nginx is missing, unless CARDEA_REQUIRE names it. */
+/** For tests that start a gateway. They are skipped by name if nginx is missing, unless CARDEA_REQUIRE names it. */
 import { beforeAll, beforeEach } from 'vitest';
 import { nginxCommand } from '../scripts/gateway/start.ts';
 

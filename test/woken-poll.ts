@@ -14,9 +14,7 @@ export type PollToWake = {
   decide(): Promise<RestAnswer>;
 };
 
-/**
- * Each poll is about a request of its own. No other poll may wait at the process of this management port.
- */
+/** Each poll is about a separate request. No other poll may wait at the process of this management port. */
 export async function expectWoken(
   management: string,
   ask: () => Promise<PollToWake>,
@@ -26,7 +24,7 @@ export async function expectWoken(
     const { open, decide } = await ask();
     const openedMs = performance.now();
     const polled = open();
-    polled.catch(() => undefined); // handled where it is awaited
+    polled.catch(() => undefined); // The promise is handled where it is awaited.
     await untilTrue(() => waits(management), { what: 'the poll waits' });
     expect((await decide()).status).toBe(200);
     expect((await polled).body.status).toBe('approved');

@@ -1,7 +1,7 @@
 /**
- * The images that ours stand on, and the servers beside them. Real ones are taken where the engine has them or
- * can pull them. In the place of any other comes a look-alike under a name of its own, made of packages of
- * registries that are no image registries, once, and kept in `.cache/containers`.
+ * The images on which ours are based, and the servers beside them. Real images are used if the engine has them or can
+ * pull them. Any other image is replaced by a look-alike with its own name, which is built once from packages of
+ * registries that are not image registries, and kept in `.cache/containers`.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { DEBIAN, type LookAlike, lookAlikes } from './look-alikes.ts';
 import { defaultImages } from './pinned-images.ts';
 
 export type Base = {
-  /** As the compose file and the build arguments call it, e.g. `POSTGRES_IMAGE`. */
+  /** Its name in the compose file and in the build arguments, e.g. `POSTGRES_IMAGE`. */
   readonly variable: string;
   readonly image: string;
   readonly isLookAlike: boolean;
@@ -24,7 +24,7 @@ const SAVED = join(CACHE, 'bases');
 const LABEL = 'cardea.made-of';
 const HASH_DIGITS = 16;
 
-/** Makes what is missing. Without `mayMake` it answers undefined when something would have to be made. */
+/** Builds what is missing. Without `mayMake`, returns undefined if something is missing. */
 export async function bases(mayMake: boolean): Promise<readonly Base[] | undefined> {
   const found: Base[] = [];
   for (const [variable, image] of Object.entries(defaultImages())) {
@@ -88,7 +88,7 @@ async function make(wanted: LookAlike, hash: string): Promise<void> {
     }
     await wanted.prepare(folder);
     const args = ['--label', `${LABEL}=${hash}`, ...(wanted.buildArgs?.() ?? [])];
-    // The builder that needs no plugin, and takes the host's network as it is.
+    // This builder needs no plugin and uses the host's network.
     await output(
       'docker',
       ['build', '--quiet', '--network', 'host', ...args, '--tag', wanted.image, folder],

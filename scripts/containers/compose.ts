@@ -1,4 +1,4 @@
-/** Docker Compose: the plugin that is installed, or one that is built of its Go module, once. */
+/** Docker Compose: the installed plugin, or one that is built once from its Go module. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ended } from './docker.ts';
@@ -9,7 +9,7 @@ const MODULE = 'github.com/docker/compose/v2';
 const VERSION = 'v2.40.3';
 const BUILT = join(CACHE, 'cli-plugins', 'docker-compose');
 
-/** The words that Compose is called by; undefined where it is neither installed nor to be built. */
+/** The command line of Compose. Undefined if it is neither installed nor may be built. */
 export async function composeCommand(mayBuild: boolean): Promise<readonly string[] | undefined> {
   if ((await ended('docker', ['compose', 'version'])).code === 0) return ['docker', 'compose'];
   if (existsSync(BUILT)) return [BUILT];

@@ -11,7 +11,7 @@ export type Ended = { readonly code: number; readonly stdout: string; readonly s
 
 const ERROR_CHARACTERS_MAX = 4000;
 
-/** Throws with the end of what the program said when it fails. */
+/** Returns the program's output. Throws with the end of that output if the program fails. */
 export async function output(
   command: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** A container engine: the one that answers, or, as root on Debian, one of our own from its packages. */
+/** A container engine: the one that is running or, as root on Debian, one that is started here from its packages. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,7 +13,7 @@ export type Engine = {
 
 /** Everything that is made once: look-alikes of base images, the data of our own engine, Compose. */
 export const CACHE = resolve('.cache/containers');
-/** The socket of our own engine; its path is short, because paths of sockets have to be. */
+/** The socket of our own engine. Its path is short, because socket paths have a length limit. */
 const SOCKET = 'unix:///run/cardea-engine.sock';
 const RUN_FOLDER = '/run/cardea-engine';
 const PACKAGES = ['docker.io', 'iptables', 'mmdebstrap'];
@@ -24,13 +24,13 @@ const POLL_MS = 200;
 export const HOW_TO_GET_ONE =
   'no container engine answers: start Docker, name one by DOCKER_HOST, or, as root on Debian, say --start-engine';
 
-/** The version of the engine that answers; undefined where none does. */
+/** The version of the running engine. Undefined if there is none. */
 export async function engineVersion(): Promise<string | undefined> {
   const asked = await ended('docker', ['version', '--format', '{{.Server.Version}}']);
   return asked.code === 0 ? asked.stdout.trim() : undefined;
 }
 
-/** DOCKER_HOST of this process names the engine afterwards. */
+/** Finds or starts an engine. Afterwards DOCKER_HOST of this process names it. */
 export async function findEngine(mayStart: boolean): Promise<Engine> {
   const found = await engineVersion();
   if (found !== undefined) return { version: found, stop: async () => {} };

@@ -1,13 +1,13 @@
-/** Programs that are built of their Go modules. */
+/** Builds programs from their Go modules. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { output } from './docker.ts';
 
 export type GoPrograms = {
   readonly module: string;
-  /** Where the copy is made. */
+  /** The folder for the copy of the module. */
   readonly folder: string;
-  /** The file of each, and its package in the module. */
+  /** The file name of each program, and its package in the module. */
   readonly programs: { readonly [file: string]: string };
   readonly flags?: string;
   readonly env?: { readonly [name: string]: string };
@@ -15,7 +15,10 @@ export type GoPrograms = {
   readonly prepare?: (copy: string) => void;
 };
 
-/** As main module in a copy: `go install` refuses modules with `replace` and `exclude` lines. */
+/**
+ * Builds the programs in a copy, as the main module, because `go install` refuses modules with `replace` and `exclude`
+ * lines.
+ */
 export async function buildGoPrograms(of: GoPrograms): Promise<void> {
   const asked = await output('go', ['mod', 'download', '-json', of.module]);
   const { Dir: source } = JSON.parse(asked) as { readonly Dir: string };

@@ -1,4 +1,4 @@
-/** A Kubernetes API server on this machine, built of its Go modules, once: it judges manifests, and runs nothing. */
+/** A Kubernetes API server on this machine, built once from its Go modules. It validates manifests and runs nothing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import {
@@ -27,7 +27,7 @@ const START_MS_MAX = 120_000;
 export const isBuilt = (): boolean =>
   [...Object.values(PROGRAMS).map((name) => join(BIN, name)), ETCD_PROGRAM].every(existsSync);
 
-/** Some 15 minutes of a core, and 2 GB of modules. */
+/** Takes about 15 minutes of one core, and 2 GB for modules. */
 export async function buildApiServer(): Promise<void> {
   if (isBuilt()) return;
   console.log(`Building kube-apiserver ${KUBERNETES} and etcd ${ETCD} of their modules …`);
@@ -40,19 +40,19 @@ export async function buildApiServer(): Promise<void> {
 const build = (module: string, programs: GoPrograms['programs']): Promise<void> =>
   buildGoPrograms({ module, folder: BIN, programs, prepare: withoutNeighbours });
 
-/** Their parts lie beside them in their repositories, and are modules of their own here. */
+/** In Kubernetes' repository these modules are folders beside it. Here they are separate modules. */
 function withoutNeighbours(copy: string): void {
   const file = join(copy, 'go.mod');
   const text = readFileSync(file, 'utf8')
     .replaceAll(/^.*=> \.{1,2}\/.*$/gm, '')
-    // What was the same commit there has a version of its own here.
+    // A module of the same commit there has a version here.
     .replaceAll(/^(\tk8s\.io\/[\w-]+) v0\.0\.0(?=\s)/gm, `$1 v0${KUBERNETES.slice(1)}`);
   writeFileSync(file, text);
   for (const name of ['go.work', 'go.work.sum']) rmSync(join(copy, name), { force: true });
 }
 
 export type ApiServer = {
-  /** What kubectl prints; throws with it when it fails. */
+  /** Returns the output of kubectl. Throws with the output if kubectl fails. */
   kubectl(...args: readonly string[]): Promise<string>;
   stop(): Promise<void>;
 };

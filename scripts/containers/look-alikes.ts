@@ -1,4 +1,4 @@
-/** How each look-alike is made: the files that its Dockerfile in `bases/` copies. */
+/** Prepares each look-alike: the files that its Dockerfile in `bases/` copies. */
 import {
   chmodSync,
   copyFileSync,
@@ -15,7 +15,7 @@ import { output } from './docker.ts';
 export type LookAlike = {
   /** Its folder in `bases/`. */
   readonly name: string;
-  /** It has a name of its own: nobody may take it for the image in whose place it stands. */
+  /** It has its own name, so that nobody mistakes it for the image that it replaces. */
   readonly image: string;
   readonly versions: { readonly [what: string]: string };
   prepare(folder: string): Promise<void>;
@@ -27,7 +27,7 @@ const NPM = 'npm@11.6.2';
 const NGINX = '1.28.0';
 const KAFKA = '4.1.2';
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
-/** Packages of the fake of EventStoreDB. */
+/** The packages that the fake of EventStoreDB needs. */
 const FAKE_NEEDS = ['@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf'];
 
 const { catalog } = parse(readFileSync('pnpm-workspace.yaml', 'utf8')) as {
@@ -124,7 +124,7 @@ const eventstore: LookAlike = {
   buildArgs: () => ['--build-arg', `NODE_IMAGE=${node.image}`],
 };
 
-/** By the variable that names the image in whose place it comes. */
+/** The look-alikes by the variable that names the image to replace. */
 export const lookAlikes: { readonly [variable: string]: LookAlike } = {
   NODE_IMAGE: node,
   NGINX_IMAGE: nginx,

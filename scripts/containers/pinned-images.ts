@@ -1,4 +1,4 @@
-/** The images of other people that the compose file and the Dockerfile name, by the variables that replace them. */
+/** Third-party images that the compose file and the Dockerfile name, by the variables that replace them. */
 import { readFileSync } from 'node:fs';
 
 const DEFAULT = /\$\{(\w+_IMAGE):-([^}]+)\}/g;

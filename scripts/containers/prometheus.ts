@@ -1,4 +1,4 @@
-/** Prometheus on this machine, built of its Go module, once: it judges rules and configuration, and loads them. */
+/** Prometheus on this machine, built once from its Go module. It validates rules and configuration, and loads them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const START_MS_MAX = 120_000;
 
 export const isPrometheusBuilt = (): boolean => [SERVER, PROMTOOL].every(existsSync);
 
-/** Some 10 minutes of a core. */
+/** Takes about 10 minutes of one core. */
 export async function buildPrometheus(): Promise<void> {
   if (isPrometheusBuilt()) return;
   console.log(`Building Prometheus ${VERSION} of its module …`);
@@ -23,7 +23,7 @@ export async function buildPrometheus(): Promise<void> {
     module: `github.com/prometheus/prometheus@${VERSION}`,
     folder: BIN,
     programs: { [PROMTOOL]: './cmd/promtool', [SERVER]: './cmd/prometheus' },
-    // Builds our way alone to find what it scrapes: those of clouds are most of the whole.
+    // Builds only the service discovery that we use, because those of clouds are most of the code.
     prepare: (copy) =>
       writeFileSync(
         join(copy, 'plugins/plugins.go'),
@@ -33,12 +33,12 @@ export async function buildPrometheus(): Promise<void> {
 }
 
 export type Prometheus = {
-  /** `data` of what its API answers; throws what it says when it refuses. */
+  /** Returns `data` of the API's response. Throws with the API's message if it refuses. */
   ask<T>(path: string, query?: { readonly [name: string]: string }): Promise<T>;
   stop(): Promise<void>;
 };
 
-/** With a configuration, in a folder of its own. */
+/** Starts Prometheus with this configuration, in a separate folder. */
 export async function startPrometheus(configuration: string): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-prometheus-'));
   const [file, logFile] = [join(folder, 'prometheus.yaml'), join(folder, 'log')];

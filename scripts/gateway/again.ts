@@ -13,7 +13,7 @@ const AGAIN = '@again';
 const GIVEN_UP = '@given-up';
 const GIVEN_UP_IN_CAPITALS = '@given-up-in-capitals';
 
-/** Inside each route: what a second start needs to know. */
+/** Directives inside each route that set what a second start needs. */
 export const startedBy = (of: {
   readonly service: string;
   readonly upperCaseCodes: boolean;

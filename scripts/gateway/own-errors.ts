@@ -23,14 +23,14 @@ const OWN_ERRORS = [
 /** nginx's statuses for malformed requests; clients get 400. */
 const MALFORMED = [400, 414, 421, 431, 494, 495, 496, 497, 501];
 
-/** No service answered. `again.ts` says what comes after it. */
+/** No service answered. `again.ts` defines what follows. */
 export const AFTER_FAILURE = '$after_failure';
 const UNANSWERED = [502, 504];
 const OWN_STATUSES = OWN_ERRORS.map(([status]) => status)
   .filter((status) => ![...MALFORMED, ...UNANSWERED].includes(status))
   .join(' ');
 
-/** A location that has one of these directives takes none of those around it. */
+/** A location that has one of these directives inherits none of the outer ones. */
 export const errorPagesOf = (place: string): readonly string[] => [
   `error_page ${OWN_STATUSES} ${place};`,
   // Only errors of nginx itself are rewritten: the answer of a service is forwarded unchanged.

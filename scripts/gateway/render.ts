@@ -58,7 +58,7 @@ export function renderGateway(options: GatewayOptions): string {
   });
 }
 
-/** No server is marked as failed: two that restart one after the other would both be left out at once. */
+/** No server is ever marked as failed, because two that restart one after the other would both be left out at once. */
 const serversOf = (addresses: readonly string[]): string =>
   (addresses.length > 0 ? addresses : [NOBODY])
     .map((address) => `server ${address} max_fails=0;`)

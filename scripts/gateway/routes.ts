@@ -8,9 +8,9 @@ export type GatewayRoute = {
   readonly path: string;
   readonly service: ServiceName;
   readonly bodyLimitBytes: number;
-  /** Its error codes are in capitals. */
+  /** Whether the endpoint's error codes are in capitals. */
   readonly upperCaseCodes: boolean;
-  /** Takes PUT: a body that may be sent again. */
+  /** Whether it accepts PUT, whose body may be sent again. */
   readonly isReplaced: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Starts a gateway on this machine: Debian's nginx, with all its files in a folder of its own. */
+/** Starts a gateway on this machine: Debian's nginx, with all its files in a separate folder. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -20,9 +20,9 @@ import { documentsOf, product } from './files.ts';
 import { type GatewayOptions, renderGateway } from './render.ts';
 
 export type GatewayToStart = Omit<GatewayOptions, 'port' | 'folder' | 'staticFolder'> & {
-  /** A free one unless named. */
+  /** The port; a free one by default. */
   readonly port?: number;
-  /** Where its folder is made; the system's temporary folder by default. */
+  /** The parent of its folder; the system's temporary folder by default. */
   readonly parent?: string;
 };
 
@@ -56,7 +56,7 @@ const WATCH =
   'while kill -0 "$2" 2>/dev/null; do kill -0 "$1" 2>/dev/null || kill -TERM "$2"; sleep 1; done; rm -rf "$3"';
 const OUTPUT_CHARACTERS_MAX = 20_000;
 
-/** The command that starts nginx here; undefined where it is not installed. */
+/** The command that starts nginx here. Undefined if nginx is not installed. */
 export function nginxCommand(): string | undefined {
   const named = process.env['NGINX_BINARY'];
   return [...(named ? [named] : PLACES)].find((command) => {
@@ -90,11 +90,12 @@ async function startOn(port: number, command: string, options: GatewayToStart): 
   const config = join(folder, 'nginx.conf');
   const staticFolder = join(folder, 'static');
   writeFileSync(config, renderGateway({ ...options, port, folder, staticFolder }));
-  // In a process group of its own: in a terminal Ctrl-C would end it before the services have drained.
+  // The child has a separate process group, because a Ctrl-C in a terminal would end it before the services have
+  // drained.
   const child = spawn(command, ['-p', folder, '-c', config, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
-    // It does not need our environment, which contains secrets.
+    // nginx does not need our environment, which contains secrets.
     env: { PATH: process.env['PATH'] },
   });
   let said = '';
@@ -147,7 +148,7 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** nginx does not notice that the process which started it was killed; this helper does, and cleans up. */
+/** Stops nginx and cleans up when the process that started it was killed, which nginx itself does not notice. */
 function endWithUs({ pid }: ChildProcess, folder: string): ChildProcess | undefined {
   if (pid === undefined) return undefined;
   const args = ['-c', WATCH, 'sh', String(process.pid), String(pid), folder];
@@ -165,8 +166,8 @@ function documents(): Promise<Documents> {
 let made: Promise<Documents> | undefined;
 
 /**
- * Contains the documents too: when started as root, nginx's workers run as a user that may not read our
- * checkout.
+ * The folder also contains the documents, because nginx that is started as root runs its workers as a user that may not
+ * read our checkout.
  */
 function gatewayFolder(parent: string, served: Documents): string {
   const folder = mkdtempSync(join(parent, 'cardea-gateway-'));
@@ -178,7 +179,7 @@ function gatewayFolder(parent: string, served: Documents): string {
   return folder;
 }
 
-/** It writes its pid once it listens; a response on the port could be another process's. */
+/** nginx writes its pid once it listens. A response on the port could be another process's. */
 async function hasStarted(folder: string, child: ChildProcess): Promise<boolean> {
   const deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline && child.exitCode === null && child.signalCode === null) {

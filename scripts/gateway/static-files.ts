@@ -46,7 +46,7 @@ export const staticLocations = (): readonly string[] => [
 
 const GET_ALONE = ['if ($request_method !~ ^(?:GET|HEAD)$) {', '    return 405;', '}'];
 
-/** Written out, because nginx takes a path that ends with a slash for a folder. */
+/** The response is written in the configuration, because nginx treats a path that ends with a slash as a folder. */
 const homePage = (): readonly string[] =>
   lines(
     block('location = /', [

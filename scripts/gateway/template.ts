@@ -18,7 +18,10 @@ import { BODY_LIMIT_BYTES, type GatewayRoute } from './routes.ts';
 import { staticLocations } from './static-files.ts';
 
 const KIB = 1024;
-/** Five replicas that stay silent, below the shortest wait for an answer that a deployment may set. */
+/**
+ * Enough for five replicas that stay silent, and less than the shortest time limit for a response that a deployment may
+ * set.
+ */
 export const NEXT_REPLICA_SECONDS_MAX = 5;
 
 export const nginxTemplate = (routes: readonly GatewayRoute[]): string =>
@@ -102,7 +105,7 @@ const ODD_WORDS = [
   '%5c',
   '%00',
 ];
-/** Not only ambiguous bytes: services accept nothing but visible ASCII. */
+/** Includes more than ambiguous bytes, because services accept only visible ASCII. */
 const ODD_BYTES = String.raw`[^\x21-\x7e]`;
 const quoted = (expression: string) => `"~*${expression.replaceAll('\\', '\\\\')}"`;
 
@@ -200,7 +203,7 @@ function location({
 }: GatewayRoute): readonly string[] {
   const own = [
     ...(bodyLimitBytes > BODY_LIMIT_BYTES ? [`client_max_body_size ${bodyLimitBytes};`] : []),
-    // To go to another replica it has to be there as a whole.
+    // The body has to be complete before it can be sent to another replica.
     ...(isReplaced ? ['proxy_request_buffering on;'] : []),
     ...(upperCaseCodes ? errorPagesOf(ERROR_LOCATION_IN_CAPITALS) : []),
     ...startedBy({ service, upperCaseCodes, keepsBody: isReplaced }),

@@ -30,12 +30,12 @@ export type Document = {
 };
 
 export type Field = {
-  /** Its types, or its values where they are counted. */
+  /** The field's types, or its values if they are enumerated. */
   readonly is: readonly string[];
-  /** A field of an input has to be sent; a field of an answer is always there. */
+  /** True if clients have to send the field of an input, or if the field of an answer is always present. */
   readonly required?: true;
 };
-/** By place: `query limit`, `body /name`, `/users/-/id`. */
+/** Fields by location: `query limit`, `body /name`, `/users/-/id`. */
 export type Fields = { readonly [at: string]: Field };
 export type Operation = {
   readonly callers: readonly string[];
@@ -44,7 +44,7 @@ export type Operation = {
     readonly [status: string]: { readonly fields: Fields } | { readonly codes: readonly string[] };
   };
 };
-/** By method and path. */
+/** Operations by method and path. */
 export type Promised = { readonly [operation: string]: Operation };
 
 const REFUSED_STATUS = 400;
@@ -101,7 +101,7 @@ const inputsOf = ({ parameters = [], requestBody }: ListedEndpoints): Fields =>
 const answersOf = ({ responses }: ListedEndpoints): Operation['answers'] =>
   Object.fromEntries(
     Object.entries(responses).map(([status, { content = {} }]) => {
-      // Beside JSON there may be a page; nobody gets it who did not ask for it.
+      // There may be a page besides JSON. Only clients that request the page get it.
       const shown = JSON_TYPE in content ? [content[JSON_TYPE]] : Object.values(content);
       const all = shown.flatMap((one) => fields(one?.schema ?? {}, '', true));
       return [

@@ -1,6 +1,6 @@
 /**
- * A person whose agent asks: a service with a secret, a policy that asks the person to compare a number, and the agent.
- * The picture of the README shows such a request, and tests decide some.
+ * A person whose agent sends a request: a service with a secret, a policy that requires the person to compare a number,
+ * and the agent. The picture of the README shows such a request, and tests decide some.
  */
 import type { RestAnswer, RestDriver } from '@cardea/testing';
 
@@ -23,7 +23,7 @@ export type WaitingRequest = {
   readonly id: string;
   /** The number that the agent shows. */
   readonly code: string;
-  /** Asks for the secret again, with the approval. */
+  /** Requests the secret again, with the approval. */
   readonly vend: () => Promise<RestAnswer>;
 };
 
@@ -32,7 +32,7 @@ export type AskingAgent = {
   readonly agentId: string;
   /** Calls with the agent's key. */
   readonly agent: RestDriver;
-  /** The agent begins a session for the person, asks for the secret, and has to wait. */
+  /** The agent begins a session for the person, requests the secret, and has to wait. */
   readonly asks: (purpose: string) => Promise<WaitingRequest>;
 };
 
@@ -90,7 +90,7 @@ async function keepSecret(admin: RestDriver, { service, values, policy }: Scene)
   );
 }
 
-/** The body of a call that succeeds. */
+/** Returns the body of a call that succeeds. */
 export async function bodyOf(call: Promise<RestAnswer>): Promise<RestAnswer['body']> {
   const { status, text, body } = await call;
   if (status >= 300) throw new Error(`it answered ${status}: ${text}`);

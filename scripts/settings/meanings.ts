@@ -4,9 +4,9 @@ import type { Settings } from '@cardea/runtime';
 export type Meaning = {
   readonly group: keyof typeof GROUPS;
   readonly text: string;
-  /** The processes that read it, where not all do. */
+  /** The processes that read it, if not all do. */
   readonly readBy?: string;
-  /** The default, where it depends on the machine. */
+  /** The default, if it depends on the machine. */
   readonly otherwise?: string;
 };
 

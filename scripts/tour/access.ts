@@ -1,4 +1,4 @@
-/** Steps 19 and 20: two of a group have to approve, and an agent asks for access that it lacks. */
+/** Steps 19 and 20: two of a group have to approve, and an agent requests access that it lacks. */
 import { as, type Cast, PASSWORD, signIn } from './cast.ts';
 import { expect, pollUntil } from './player.ts';
 
@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 
 type Colleague = { readonly id: string; readonly token: string };
 
-/** Vouched for, and in the group. */
+/** Creates a colleague who is vouched for and belongs to the group. */
 async function colleague(cast: Cast, name: string): Promise<Colleague> {
   const { player } = cast;
   const headers = as(cast, cast.adminToken);

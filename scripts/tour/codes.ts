@@ -1,4 +1,7 @@
-/** The codes that an authenticator app shows (RFC 6238), by nothing but Node: containers play the story without packages. */
+/**
+ * Computes the codes of an authenticator app (RFC 6238) with nothing but Node, because containers play the story
+ * without packages.
+ */
 import { createHmac } from 'node:crypto';
 
 export const STEP_MS = 30_000;

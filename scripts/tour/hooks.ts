@@ -22,7 +22,7 @@ export async function webhookIsSet(cast: Cast): Promise<void> {
   expect(test !== undefined, 'a webhook.test at the receiver', 'nothing came');
   expect(isSigned(test, cast.hookSecret), 'a signature made with the secret', 'another');
   player.tell('webhook.test arrived, signature verified');
-  // It is recorded after the receiver's response.
+  // The delivery is recorded after the receiver's response.
   const list = { method: 'GET', path: '/api/v1/webhooks/deliveries', headers: admin };
   await pollUntil(player, list, ({ body }) => body.deliveries?.[0] !== undefined);
   const log = await player.call(list, 200);
@@ -35,7 +35,7 @@ export async function webhooksArrived(cast: Cast): Promise<void> {
   player.step(14, 'The webhooks of the story arrived, each once and signed');
   const wanted = ['user.created', 'approval.requested'];
   if (cast.mailbox !== undefined) wanted.push('user.email_verified');
-  // A webhook also gets what happened seconds before it was made, as the account of the company's owner.
+  // A webhook also gets events from some seconds before its creation, such as the account of the company's owner.
   const isOfStory = (name: string, { event, data }: Arrived): boolean =>
     event === name && (name !== 'user.created' || data.id === cast.userId);
   for (const name of wanted) {

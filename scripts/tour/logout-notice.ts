@@ -1,4 +1,7 @@
-/** The logout notice of step 16: the application hears that the person has signed out, where it can be reached. */
+/**
+ * The logout notice of step 16: the application is notified that the person has signed out, if the instance can reach
+ * it.
+ */
 import { createPublicKey, verify } from 'node:crypto';
 import { type Cast, claims } from './cast.ts';
 import { expect, type Player } from './player.ts';
@@ -6,7 +9,7 @@ import { expect, type Player } from './player.ts';
 const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout';
 const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/;
 
-/** Our receiver is on loopback, so notices reach it from an instance on this host alone. */
+/** Our receiver is on loopback, so only an instance on this host can send it notices. */
 export const canHearNotices = ({ base }: Player): boolean => LOOPBACK.test(new URL(base).hostname);
 
 export async function noticeArrives(

@@ -13,18 +13,18 @@ const STEP_MS_MAX = 30_000;
 type SignIn = { readonly email: string; readonly password: string };
 
 export type Phone = {
-  /** Approves at the page; throws where it does not end at the page of an approved request. */
+  /** Approves at the page. Throws if the browser does not end at the page of an approved request. */
   readonly approves: (page: string, as: SignIn) => Promise<void>;
   /** Writes a picture of the page without its navigation to a file. */
   readonly takesPicture: (page: string, as: SignIn, file: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** Undefined where no Chromium is installed; `CHROMIUM_BINARY` names one that is elsewhere. */
+/** Undefined if no Chromium is installed. `CHROMIUM_BINARY` names one in another folder. */
 export async function phone(): Promise<Phone | undefined> {
   const executablePath = [process.env['CHROMIUM_BINARY'] ?? '', ...PATHS].find(existsSync);
   if (executablePath === undefined) return undefined;
-  // Not loaded for a tour without a browser: where containers play the story, it is not installed.
+  // Loaded only for a tour with a browser, because containers that play the story do not have it installed.
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   const opened = async (url: string, as: SignIn, size: typeof SIZE | typeof PICTURE) => {

@@ -3,7 +3,7 @@
  * the first response that differs from the story.
  */
 const ANSWER_MS_MAX = 35_000;
-/** Many times what an idle machine takes. */
+/** Many times longer than an idle machine takes. */
 const LOOK_MS_MAX = 90_000;
 const LOOK_AGAIN_MS = 50;
 const SECRET_CHARS_SHOWN = 6;
@@ -34,13 +34,13 @@ export class Surprise extends Error {
 }
 
 export type Player = {
-  /** Where the instance is called. */
+  /** The base URL of the instance. */
   readonly base: string;
   /** Starts the next step. */
   step(number: number, sentence: string): void;
   /** Calls, checks the status, prints the named fields, and returns the reply. */
   call(call: Call, status: number, show?: readonly string[]): Promise<Reply>;
-  /** Calls without printing: for polling. */
+  /** Works like `call`, but prints nothing. It is for polling. */
   look(call: Call): Promise<Reply>;
   /** Prints something that was not a call, e.g. a webhook that arrived. */
   tell(sentence: string): void;
@@ -100,7 +100,7 @@ async function send(base: string, { method, path, headers, body }: Call): Promis
   const response = await fetch(new URL(path, base), {
     method,
     headers: {
-      // Forms name their type by themselves.
+      // `fetch` sets the content type of forms.
       ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },

@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks and of logout notices on loopback, which stores what comes and checks signatures as a
- * customer would.
+ * A receiver of webhooks and of logout notices on loopback, which stores the received requests and checks signatures as
+ * a customer would.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -23,7 +23,7 @@ export type Receiver = {
   readonly arrived: readonly Arrived[];
   /** Waits for the first delivery that fits. */
   wait(fits: (arrived: Arrived) => boolean): Promise<Arrived | undefined>;
-  /** Where logout notices of applications are sent (Back-Channel Logout 1.0). */
+  /** The URL to which logout notices of applications are sent (Back-Channel Logout 1.0). */
   readonly logoutUrl: string;
   /** Waits for the first logout token that fits. */
   waitForLogout(fits: (token: string) => boolean): Promise<string | undefined>;

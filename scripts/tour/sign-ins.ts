@@ -1,4 +1,4 @@
-/** Steps 16 and 17: a user lets an application in and shuts it out again, and adds a second factor. */
+/** Steps 16 and 17: a user gives an application access and takes it back, and adds a second factor. */
 import { createHash, randomBytes } from 'node:crypto';
 import { as, type Cast, claims, PASSWORD, signIn } from './cast.ts';
 import { codeAt, STEP_MS } from './codes.ts';
@@ -14,7 +14,7 @@ const emailOf = ({ run }: Cast): string => `bob-${run}@example.com`;
 
 type Browser = ReturnType<typeof browser>;
 
-/** Sends what it was given, as a browser does: cookies by their path. */
+/** A client that stores cookies and sends them back by their path, as a browser does. */
 function browser(player: Player, issuer: string) {
   const jar = new Map<string, { readonly value: string; readonly path: string }>();
   return async (
@@ -123,7 +123,7 @@ export async function applicationSignsIn(cast: Cast): Promise<void> {
     .add('consent.revoked');
 }
 
-/** A whole flow of the browser's user, up to the tokens. */
+/** Performs a whole flow of the browser's user, up to the tokens. */
 async function tokensOf(
   cast: Cast,
   go: Browser,
@@ -150,7 +150,7 @@ async function tokensOf(
   return (await cast.player.call(exchange, 200, shown)).body;
 }
 
-/** An authorization request, but for what ties the code to who asked for it. */
+/** The parameters of an authorization request, except those that bind the code to the requester. */
 const asked = (client_id: string) => ({
   client_id,
   response_type: 'code',
@@ -187,7 +187,7 @@ export async function secondFactorIsAdded(cast: Cast): Promise<void> {
   const user = as(cast, (await signIn(cast, emailOf(cast))).body.access_token);
   const enrol = { method: 'POST', path: '/api/v1/me/mfa/totp', headers: user, body: {} };
   const { factor_id, secret } = (await player.call(enrol, 201, ['factor_id', 'secret'])).body;
-  // A step is taken once; the one to come is taken already.
+  // The code of a time step is accepted once. A code of the next step is accepted already.
   const codeIn = (ms: number) => codeAt(Date.now() + ms, secret);
   const path = `/api/v1/me/mfa/totp/${factor_id}/confirm`;
   const confirm = { method: 'POST', path, headers: user, body: { code: codeIn(0) } };

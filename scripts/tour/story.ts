@@ -1,7 +1,7 @@
 /**
- * The product's story in twenty-one steps: a company signs up, its users sign in, an agent requests a
- * secret, a user approves it, an application is let in, a second factor is added, a machine reads, two have to
- * agree, an agent asks for access, and every step is in the audit log.
+ * The product's story in twenty-one steps: a company signs up, its users sign in, an agent requests a secret, a user
+ * approves it, an application is authorized, a second factor is added, a machine reads, two persons have to approve, an
+ * agent requests access, and every step is in the audit log.
  */
 import { randomBytes } from 'node:crypto';
 import { agentAsksForAccess, twoMustAgree } from './access.ts';

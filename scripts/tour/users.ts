@@ -2,7 +2,7 @@
 import { as, bobsEmail, type Cast, claims, PASSWORD, signIn } from './cast.ts';
 import { expect } from './player.ts';
 
-/** Many times what an idle machine takes. */
+/** Many times longer than an idle machine takes. */
 const MAIL_MS_MAX = 90_000;
 
 export async function companySignsUp(cast: Cast): Promise<void> {

@@ -1,4 +1,4 @@
-/** The containers, started: what they may do, what they cost, and how they end. */
+/** Tests running containers: what they may do, what they use, and how they stop. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { restDriver, untilTrue } from '@cardea/testing';
@@ -21,21 +21,21 @@ import {
 
 const needed = needEngine();
 const IMAGES = [...SERVICES, 'standalone', 'gateway'];
-/** Above what they stand on. */
+/** The maximum size of an image in addition to its base. */
 const IMAGE_MIB_MAX = 120;
 const MIB = 1024 ** 2;
 const IDLE_MS = 30_000;
 const ANONYMOUS_MIB_MAX = 160;
-/** Twice of what they take on a machine that has nothing else to do. */
+/** Twice the usage on an idle machine. */
 const IDLE_PERCENT_MAX = 20;
 
-/** Sooner than a sign-in stops being recent. */
+/** Often enough that the sign-in always counts as recent. */
 const SIGNED_IN_AGAIN_EVERY_MS = 240_000;
 
 const baseOf = (variable: string): string =>
   needed().bases.find((base) => base.variable === variable)?.image ?? '';
 
-/** Whether somebody can sign in as whom the deployment knew before. */
+/** Signs in with an account from before, and returns the status. */
 async function signsIn({ url }: Deployment, { email, tenant }: Account): Promise<number> {
   const caller = { tenant };
   const body = { email, password: PASSWORD };
@@ -50,7 +50,7 @@ describe('with events in PostgreSQL', () => {
     if (up === undefined) throw new Error('nothing is up');
     return up;
   };
-  /** Brings it up unless a test before did. */
+  /** Starts the deployment, unless an earlier test has. */
   const running = async (): Promise<Deployment> => {
     if (!isUp) await its().compose('up', '--wait', '--detach');
     isUp = true;
@@ -224,7 +224,7 @@ describe('with events in PostgreSQL', () => {
     const codes = (await its().containers()).map(
       ({ service, exitCode }) => `${service} ${exitCode}`,
     );
-    // A Java machine that SIGTERM ends says so.
+    // A Java VM that SIGTERM ends exits with status 143.
     expect(codes.filter((each) => !/ 0$/.test(each) && each !== 'kafka 143')).toEqual([]);
     await its().compose('up', '--wait', '--detach');
     expect(await signsIn(its(), who)).toBe(200);
@@ -253,7 +253,7 @@ describe('with events in PostgreSQL', () => {
   );
 
   it.runIf(isWhole)('loses nothing that it confirmed when containers are killed', async () => {
-    // One of each: what is killed is all that there is.
+    // One replica of each service, so that the killed containers are all that there are.
     await its().compose('up', '--wait', '--detach', ...scaled(1));
     const who = await knownTo(its());
     const confirmed = new Set<string>();

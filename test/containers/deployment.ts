@@ -1,4 +1,4 @@
-/** docker-compose.yml as a user brings it up, under a project of its own. */
+/** Starts docker-compose.yml as a user does, as a separate project. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,9 @@ export type Running = {
   readonly name: string;
   readonly id: string;
   readonly service: string;
-  /** `running`, `exited`. */
+  /** For example `running` or `exited`. */
   readonly state: string;
-  /** `healthy`, `unhealthy`, `starting`; empty where nobody asks. */
+  /** `healthy`, `unhealthy` or `starting`; empty without a health check. */
   readonly health: string;
   readonly exitCode: number;
 };
@@ -22,12 +22,12 @@ export type Running = {
 export type Deployment = {
   readonly url: string;
   readonly mailbox: string;
-  /** Where make-env.sh put the secrets. */
+  /** The folder in which make-env.sh stored the secrets. */
   readonly secrets: string;
   compose(...args: readonly string[]): Promise<string>;
-  /** The containers of one service, or of all; those that ended, too. */
+  /** The containers of one service, or of all, including those that have ended. */
   containers(service?: string): Promise<readonly Running[]>;
-  /** Waits until all of a service, or of everything, answer their health checks. */
+  /** Waits until all containers of a service, or all of the deployment, are healthy. */
   untilHealthy(service?: string): Promise<void>;
   down(): Promise<void>;
 };
@@ -58,7 +58,7 @@ export async function deployment(
   const merged = files.flatMap((each) => ['--file', each]);
   const compose = (...args: readonly string[]): Promise<string> =>
     output(program, [...words, '--project-name', PROJECT, '--env-file', file, ...merged, ...args], {
-      // Whoever runs the tests may have set names that the file asks for.
+      // The environment of the test run may contain variables that the file reads.
       env: { ENV: undefined, LOG_LEVEL: undefined, COMPOSE_PROFILES: undefined },
     });
   const containers = async (service?: string): Promise<readonly Running[]> => {
@@ -69,7 +69,7 @@ export async function deployment(
     const all = (JSON.parse(await docker('inspect', ...ids)) as readonly Inspected[]).map(running);
     return all.filter((each) => service === undefined || each.service === service);
   };
-  // A run that was killed has left it.
+  // A run that was killed may have left containers.
   await compose('down', '--volumes', '--remove-orphans', '--timeout', '1');
   return {
     url: `http://127.0.0.1:${port}`,
@@ -84,7 +84,7 @@ export async function deployment(
           const isSo = all.every(({ state, health, exitCode }) =>
             state === 'exited' ? exitCode === 0 : health === 'healthy' || health === '',
           );
-          // Each look starts two programs, on the cores that those who are waited for need.
+          // Each check starts two programs, which take processor time from the containers that it waits for.
           if (!isSo) await pause(LOOK_MS);
           return isSo;
         },
@@ -98,7 +98,7 @@ export async function deployment(
   };
 }
 
-/** What the containers said, for whoever looks into a failure. */
+/** Saves the output of the containers, to investigate a failure. */
 export async function keepLogs({ compose }: Deployment, name: string): Promise<void> {
   const folder = '.cache/failures';
   mkdirSync(folder, { recursive: true });

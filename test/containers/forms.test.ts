@@ -17,7 +17,7 @@ afterEach(async ({ task }) => {
   up = undefined;
 });
 
-/** Brings it up and plays the tour. */
+/** Starts the form and plays the tour. */
 async function started(
   settings: { readonly [name: string]: string },
   files?: readonly string[],

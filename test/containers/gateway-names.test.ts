@@ -1,4 +1,4 @@
-/** The gateway's nginx, whose upstreams are looked up by name while it runs: what a change of addresses costs. */
+/** Tests the gateway's nginx, which looks up its upstreams by name while it runs, when addresses change. */
 import { createSocket, type Socket } from 'node:dgram';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -52,7 +52,7 @@ it('O9 loses no request that can be repeated while addresses come and go', async
   expect(answered).toBeGreaterThan(CHANGES * ASKING);
 });
 
-/** The files of the gateway's image on the image that it stands on, in the network of this machine. */
+/** Runs the files of the gateway's image on its base image, in the network of this machine. */
 async function gateway(resolver: string, servicePort: number): Promise<string> {
   const image = needed().bases.find(({ variable }) => variable === 'NGINX_IMAGE')?.image ?? '';
   const port = await freePort();
@@ -88,7 +88,7 @@ async function answering(): Promise<Server> {
 
 type NameServer = {
   readonly port: number;
-  /** The addresses that every name has from now on. */
+  /** Sets the addresses of every name from now on. */
   say(addresses: readonly string[]): void;
   asked(): number;
 };
@@ -114,7 +114,7 @@ async function nameServer(): Promise<NameServer> {
 
 const HEAD_BYTES = 12;
 
-/** RFC 1035: the question again, and an A record of one second for each address. */
+/** Builds a response (RFC 1035): the question, and an A record of one second for each address. */
 function answerTo(question: Buffer, addresses: readonly string[]): Buffer {
   const head = Buffer.from(question.subarray(0, HEAD_BYTES));
   head.writeUInt16BE(0x81_80, 2);

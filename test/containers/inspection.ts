@@ -1,8 +1,8 @@
-/** What containers and images turn out to be, as the engine says it. */
+/** Reads the properties of containers and images from the engine. */
 import { docker, ended } from '../../scripts/containers/docker.ts';
 import type { Deployment, Running } from './deployment.ts';
 
-/** Our containers, as the compose file confines them. */
+/** Our own containers, which the compose file confines. */
 export const OURS = [
   ...['identity', 'authz', 'vault', 'approval', 'webhook-dispatcher', 'audit-projector'],
   ...['gateway', 'mailbox', 'migrate'],
@@ -10,7 +10,7 @@ export const OURS = [
 
 export type Confinement = {
   readonly user: string;
-  /** Beside the first one; some engines repeat that. */
+  /** The groups in addition to the first one. Some engines list the first one again. */
   readonly groups: readonly string[];
   readonly capabilities: string;
   readonly noNewPrivileges: string;
@@ -55,7 +55,7 @@ export async function publishedPorts({ containers }: Deployment): Promise<readon
   return found.toSorted();
 }
 
-/** Everything that can be read of a container from outside: its settings, its arguments, what it printed. */
+/** Everything that can be read from outside a container: its settings, its arguments, its output. */
 export async function visibleText({ id }: Running): Promise<string> {
   const logs = await ended('docker', ['logs', id]);
   const processes = await ended('docker', ['top', id, '-eo', 'pid,args']);
@@ -66,7 +66,7 @@ export async function sizeOf(image: string): Promise<number> {
   return Number(await docker('image', 'inspect', '--format', '{{.Size}}', image)) / MIB;
 }
 
-/** What of `paths` an image holds. */
+/** Returns those of `paths` that exist in an image. */
 export async function existingIn(
   image: string,
   paths: readonly string[],
@@ -87,7 +87,7 @@ export async function existingIn(
   return found.split('\n').filter(Boolean);
 }
 
-/** Memory of a container that is no cache of files, and the processor time that it has used. */
+/** The memory of a container without file caches, and the processor time that it has used. */
 export async function usageOf({ id }: Running): Promise<{
   readonly anonymousMib: number;
   readonly cpuSeconds: number;

@@ -1,4 +1,4 @@
-/** The manifests before a real API server, which checks and defaults every field, and stores nothing. */
+/** Tests the manifests with a real API server, which checks and defaults every field, and stores nothing. */
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { type ApiServer, isBuilt, startApiServer } from '../../scripts/containers/kubernetes.ts';
 import { readManifests } from '../deploy/rules/manifests.ts';
@@ -23,7 +23,7 @@ it('are accepted as they are', async () => {
   const { kubectl } = await its();
   const lines = (await kubectl(...APPLY, '-k', BASE)).split('\n');
   const kinds = readManifests(BASE).documents.map(({ kind }) => kind.toLowerCase());
-  // With the settings, which kustomize makes.
+  // The additional line is for the settings, which kustomize generates.
   expect(lines).toHaveLength(kinds.length + 1);
   expect(lines.filter((line) => line.startsWith('deployment.apps/'))).toHaveLength(7);
 });

@@ -1,4 +1,7 @@
-/** For tests on a container engine: skipped by name unless the run asks for them and what they need is there. */
+/**
+ * For tests on a container engine. They are skipped by name unless the run requests them and everything they need is
+ * available.
+ */
 import { beforeAll, beforeEach } from 'vitest';
 import { type Base, bases } from '../../scripts/containers/bases.ts';
 import { composeCommand } from '../../scripts/containers/compose.ts';
@@ -6,14 +9,17 @@ import { engineVersion, HOW_TO_GET_ONE } from '../../scripts/containers/engine.t
 
 export type Needed = { readonly compose: readonly string[]; readonly bases: readonly Base[] };
 
-/** `all` of `npm run test:containers`; `cached`: what takes minutes, where nothing has to be made first. */
+/**
+ * `all` is set by `npm run test:containers`. `cached` selects the tests that take minutes, if nothing has to be built
+ * first.
+ */
 const asked = process.env['CARDEA_CONTAINERS'] ?? '';
 const PREPARE = 'npm run test:containers prepares them, once';
 
-/** Throws where something is missing; `found` says undefined then, for hooks, which run all the same. */
+/** Throws if something is missing. `found` then returns undefined, for hooks, which run in any case. */
 type EngineNeeded = (() => Needed) & { readonly found: () => Needed | undefined };
 
-/** Call it once, at the top of a file; read the answer in hooks and tests. */
+/** Call it once, at the top of a file, and use the result in hooks and tests. */
 export function needEngine(): EngineNeeded {
   let found: Needed | undefined;
   let missing: string | undefined;
@@ -36,5 +42,5 @@ export function needEngine(): EngineNeeded {
   return Object.assign(needed, { found: () => found });
 }
 
-/** Takes longer than a run of everything may: `npm run test:containers` alone plays it. */
+/** Takes longer than a run of everything may, so only `npm run test:containers` plays it. */
 export const isWhole = asked === 'all';

@@ -1,4 +1,4 @@
-/** Alarms and dashboard before the server that they are written for, over an instance that has been used. */
+/** Tests alarms and dashboard with a real Prometheus, over an instance that has been used. */
 import { resolve } from 'node:path';
 import { type Instance, temporaryInstance, untilTrue } from '@cardea/testing';
 import { afterAll, beforeEach, expect, it } from 'vitest';

@@ -1,17 +1,17 @@
-/** Containers that start again: told to, one replica after the other, or killed. */
+/** Restarts containers: on request, one replica after another, or by killing them. */
 import { testForm, untilTrue } from '@cardea/testing';
 import { docker } from '../../scripts/containers/docker.ts';
 import { SERVICES } from '../deploy/rules/rule.ts';
 import type { Deployment, Running } from './deployment.ts';
 
-/** How often each service is restarted; each time each of its replicas starts again. */
+/** How often each service is restarted. Each time, all of its replicas are restarted. */
 const ROLLING_RESTARTS = testForm.long ? 20 : 2;
-/** Services that are restarted beside each other: of each there is always one replica. */
+/** The number of services that are restarted at the same time. Each of them always has one running replica. */
 const SERVICES_AT_ONCE = 3;
 const RESTART_MS_MAX = 120_000;
 export const ROLLING_RESTARTS_MS_MAX = SERVICES.length * ROLLING_RESTARTS * RESTART_MS_MAX;
 
-/** So often, or as long as the run was given; answers how many replicas were restarted. */
+/** Restarts for this many times, or as long as the run was given. Returns the number of restarted replicas. */
 export async function rollingRestarts(deployed: Deployment): Promise<number> {
   const endMs = performance.now() + (testForm.minutes ?? Infinity) * 60_000;
   let restarts = 0;
@@ -35,7 +35,7 @@ export async function rollingRestarts(deployed: Deployment): Promise<number> {
   return restarts;
 }
 
-/** As a machine would: to the process itself, so that the engine takes it for a crash and starts it again. */
+/** Kills the process itself, so that the engine treats its end as a crash and restarts it. */
 export async function killAndWait(deployed: Deployment, { id, service }: Running): Promise<void> {
   const pid = Number(await docker('inspect', '--format', '{{.State.Pid}}', id));
   const restarts = async () => Number(await docker('inspect', '--format', '{{.RestartCount}}', id));

@@ -1,4 +1,4 @@
-/** Requests that go on while containers come and go, and which of them were lost. */
+/** Sends requests while containers come and go, and records which of them were lost. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { restDriver } from '@cardea/testing';
 
@@ -9,14 +9,16 @@ export type Account = {
 };
 
 export type Traffic = {
-  /** For each kind: how many were answered, and what happened to the others. */
+  /** Stops, and returns how many requests were answered and what happened to the others. */
   stop(): Promise<{ readonly answered: number; readonly lost: readonly string[] }>;
 };
 
 export const PASSWORD = 'correct horse battery staple';
-/** The statuses that answer what is asked here; any other, as of a token that ran out, says nothing about it. */
+/** The expected statuses. Any other status, such as that of an expired token, says nothing about lost requests. */
 const ANSWERS = [200, 201, 204, 404];
-/** Between the requests of a kind: enough of them to meet each moment of a stop, on a machine that does more. */
+/**
+ * The pause between two requests of a kind. It is short enough to hit each moment of a stop, even on a busy machine.
+ */
 const PAUSE_MS = 50;
 const ANSWER_MS_MAX = 20_000;
 
@@ -27,7 +29,7 @@ export async function signUp(baseUrl: string, email: string): Promise<Account> {
   return { email, tenant: made.body.tenant_id, bearer: made.body.access_token };
 }
 
-/** With a token of now: changes of the vault ask for a sign-in of the last ten minutes. */
+/** Gets a new token, because changes of the vault require a sign-in within the last ten minutes. */
 export async function signInAgain(baseUrl: string, account: Account): Promise<Account> {
   const body = { email: account.email, password: PASSWORD };
   const caller = { tenant: account.tenant };
@@ -36,7 +38,10 @@ export async function signInAgain(baseUrl: string, account: Account): Promise<Ac
   return { ...account, bearer: answer.body.access_token };
 }
 
-/** The next one is sent a little after the last one was answered; `kinds` go on beside each other. */
+/**
+ * Sends requests of all `kinds` concurrently. The next request of a kind follows shortly after the response to the last
+ * one.
+ */
 export function traffic(kinds: { readonly [kind: string]: () => Promise<number> }): Traffic {
   let isOn = true;
   let answered = 0;
@@ -64,7 +69,7 @@ export function traffic(kinds: { readonly [kind: string]: () => Promise<number> 
   };
 }
 
-/** What may be sent twice: a GET of each service, a PUT and a DELETE. */
+/** Requests that may be sent twice: a GET of each service, a PUT and a DELETE. */
 export function repeatable(
   url: string,
   account: () => Account,
@@ -96,7 +101,7 @@ export function repeatable(
   };
 }
 
-/** For {@link repeatable}: a service that the vault knows. */
+/** Registers a service in the vault, for {@link repeatable}. */
 export async function registerService(baseUrl: string, account: Account, name = 'warehouse') {
   const body = {
     name,

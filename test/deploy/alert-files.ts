@@ -35,7 +35,7 @@ export const expressions: readonly string[] = [
   ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
 ];
 
-/** What is wrong with an expression; empty if nothing is. */
+/** Returns the faults of an expression; empty if there are none. */
 export function faultsOf(expression: string): readonly string[] {
   const faults: string[] = [];
   parser.parse(expression).iterate({

@@ -1,4 +1,4 @@
-/** What is in the shared cache is known by family, and bounded by it. */
+/** Tests that each key in the shared cache belongs to a family, whose number of keys is bounded. */
 import { globSync, readFileSync } from 'node:fs';
 import { CACHE_FAMILIES } from '@cardea/service';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ const WRITES =
 /** The adapters themselves, and a port that is passed on. */
 const ADAPTERS = ['packages/runtime/src/cache/in-process-cache.ts'];
 const WEEK_MS = 7 * 24 * 3_600_000;
-/** Entries whose number does not follow requests. */
+/** Families whose number of keys does not depend on requests. */
 const SINGLE = /^(one|one for each log)$/;
 
 const files = ['packages', 'services'].flatMap((folder) =>

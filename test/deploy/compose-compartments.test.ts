@@ -1,4 +1,4 @@
-/** The override file of compose that gives each service secrets and logins of its own. */
+/** Tests the compose override file that gives each service separate secrets and logins. */
 import { readFileSync } from 'node:fs';
 import { SETTING_FORMS } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
@@ -18,19 +18,19 @@ type File = {
   readonly volumes: { readonly [name: string]: unknown };
 };
 
-/** Tags of compose that say how two files are merged mean nothing here. */
+/** Compose's tags for merging two files have no meaning here. */
 const read = (path: string): File =>
   parseDocument(readFileSync(path, 'utf8'), { merge: true, logLevel: 'silent' }).toJS();
 const base = read('docker-compose.yml');
 const { services, volumes } = read('deploy/compose.compartments.yaml');
 
-/** What a service gets from `env derive`, in place of what all have. */
+/** The values that a service gets from `env derive`, in place of the shared ones. */
 const DERIVED = [
   ...['DATABASE_URL', 'REDIS_URL', 'KAFKA_USERNAME', 'KAFKA_PASSWORD', 'JWT_SECRET'],
   ...['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'],
   ...['INTERNAL_KEY', 'INTERNAL_BEARERS', 'PAGES_KEY'],
 ];
-/** Secrets that are not the deployment's: of people, of mail, of the event store that all share. */
+/** Secrets that are not the deployment's own: of people, of mail, and of the event store that all services share. */
 const SHARED = /^(ADMIN_PASSWORD|SMTP_URL|EVENTSTORE_URL|MIGRATION_DATABASE_URL)$/;
 
 describe('the compose file for compartments', () => {
@@ -42,7 +42,7 @@ describe('the compose file for compartments', () => {
     const secrets = SETTING_FORMS.filter((form) => form.secret && !SHARED.test(form.name));
     const plain = secrets.filter((form) => Boolean(environment[form.name]));
     expect(plain.map((form) => form.name)).toEqual([]);
-    // What compose mounts from the folder of the deployment's secrets.
+    // The secrets that compose mounts from the folder of the deployment's secrets.
     const mounted = services[name]?.secrets ?? ['none was taken away'];
     expect(mounted.filter((secret) => !SHARED.test(secret))).toEqual([]);
     expect(services[name]?.volumes).toEqual([`own-${name}:/run/own:ro`]);

@@ -82,14 +82,17 @@ describe('docker-compose.yml', () => {
   });
 });
 
-/** What the file itself holds together: names and ports of its containers, and its own servers. */
+/** Values that the file itself defines: names and ports of its containers, and its own servers. */
 const FIXED_IN_COMPOSE = [
   ...['PORT', 'MANAGEMENT_PORT', 'INTERNAL_PORT', 'HOST', 'CARDEA_DATA'],
   ...['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS'],
-  // One service has it in a file of its own.
+  // Each service has these in a separate file.
   ...['INTERNAL_KEY', 'INTERNAL_BEARERS', 'PAGES_KEY'],
 ];
-/** Who reads a setting, where the page of settings says so; commands run in the container `migrate`. */
+/**
+ * The containers that read a setting, by the readers that the page of settings names. Commands run in the container
+ * `migrate`.
+ */
 const CONTAINERS: { readonly [reader: string]: readonly string[] } = {
   'all but identity': SERVICES.filter((name) => name !== 'identity'),
   '`topics create`': ['migrate'],

@@ -45,7 +45,10 @@ const put =
 
 const MIB = 1024 ** 2;
 const IMAGE_MIB_MAX = 120;
-/** Without what its own dependencies take; the page that shows the API is one file of its package. */
+/**
+ * The size of a package without its own dependencies. Of the page that shows the API, only one file of its package
+ * counts.
+ */
 function bytesBelow(home: string): number {
   const files = copiedOf(home).flatMap((path) => filesBelow(path));
   return files.reduce((sum, file) => sum + lstatSync(file).size, 0);

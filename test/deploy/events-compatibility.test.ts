@@ -164,7 +164,7 @@ describe('What is published now', () => {
     const login = now['identity/user.login@1'];
     const { email: _email, ...others } = login?.properties ?? {};
     const without = { ...now, 'identity/user.login@1': { ...login, properties: others } };
-    // What the changelog owns up to is about other events.
+    // The breaks that the changelog names concern other events.
     const breaks = schemaBreaks(acceptedState().schemas, without).filter(
       ({ subject }) => subject === 'identity/user.login@1',
     );

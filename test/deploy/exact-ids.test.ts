@@ -32,11 +32,11 @@ it('lets nothing but foreign ids and those of a tenant’s own objects keep thei
     '/api/v1/fga',
     // The id of a passkey is base64url.
     'body.response.id',
-    // As a provider gave it.
+    // The id that a provider assigned.
     'body.settings.social.github.client_id',
     'body.settings.social.google.client_id',
     'body.settings.social.microsoft.client_id',
-    // May be an object of a tenant's own: the handler looks for both.
+    // It may be an object of a tenant's own model, so the handler searches for both forms.
     'query.target_id',
   ]);
 });

@@ -1,6 +1,4 @@
-/**
- * What the gateway answers itself: for a service that does not answer, and for bytes that are no request.
- */
+/** Tests the gateway's own responses: for a service that does not answer, and for bytes that are no request. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

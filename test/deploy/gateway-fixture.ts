@@ -9,7 +9,8 @@ import { breakingOff, dying, mute, remembering, type Upstream } from './gateway-
 
 export const REQUEST_ID = /^[0-9a-f]{32}$/;
 /**
- * Timeout of its services, which run in the test's own busy process; the real one exceeds the longest poll.
+ * The time limit of the gateway for its services, which run in the test's own busy process. The real one exceeds the
+ * longest poll.
  */
 const READ_WAIT_SECONDS = 4;
 
@@ -20,7 +21,10 @@ export type EdgeFixture = {
   readonly service: Upstream;
   /** The other replica of authz; that of webhooks accepts no connection. */
   readonly dead: Upstream;
-  /** Approval. Vault has no replica, audit closes its connection in mid-answer. */
+  /**
+   * Receives the requests for approval. Vault has no replica, and audit closes its connection in the middle of a
+   * response.
+   */
   readonly silent: Upstream;
   /** Another gateway in front of the same services, which trusts the proxies in `127.0.0.0/8`. */
   readonly behindProxy: Gateway;
@@ -75,7 +79,7 @@ export function edgeFixture(): { readonly [name in keyof EdgeFixture]: EdgeFixtu
   return fixture as EdgeFixture;
 }
 
-/** What is wrong with an answer that should be the gateway's own refusal. */
+/** Returns the faults of an answer that should be the gateway's own refusal. */
 export function faultsOf(answer: RawAnswer, status: number, code: string): readonly string[] {
   const { headers } = answer;
   const id = headers['x-request-id'] ?? '';

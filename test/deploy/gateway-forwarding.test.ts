@@ -1,4 +1,4 @@
-/** What services receive of a request, and how often. */
+/** Tests what services receive of a request, and how often. */
 import { describe, expect, it } from 'vitest';
 import { askRaw, rawly } from '../raw-http.ts';
 import { edgeFixture, REQUEST_ID } from './gateway-fixture.ts';

@@ -1,4 +1,4 @@
-/** What a response reveals of the servers: that nginx is in front, and nothing more. */
+/** Tests what a response reveals of the servers: only that nginx is in front. */
 import { describe, expect, it } from 'vitest';
 import { askRaw, rawly, readAnswer } from '../raw-http.ts';
 import { edgeFixture } from './gateway-fixture.ts';

@@ -1,4 +1,7 @@
-/** What a replica costs that went away: nothing that may be sent again, on networks of either kind. */
+/**
+ * Tests the effect of a replica that has gone away: no request that may be sent again fails, on networks of either
+ * kind.
+ */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Gateway, startGateway } from '../../scripts/gateway/start.ts';
@@ -11,7 +14,7 @@ const TRIES = 6;
 /** `proxy_connect_timeout`. */
 const CONNECT_MS = 1000;
 const REFUSING = '127.0.0.1:1';
-/** More than what a core of nginx keeps in memory of a body. */
+/** More of a body than an nginx worker keeps in memory. */
 const BODY = 'x'.repeat(100_000);
 const PATHS = {
   silent: '/api/v1/vault/services/s/secrets',
@@ -34,7 +37,7 @@ beforeAll(async () => {
   mutes = await Promise.all([mute(), mute()]);
   gateway = await startGateway({
     workers: 1,
-    // As in a deployment: longer than a request may be sent to another replica.
+    // As in a deployment, it is longer than a request may be passed to other replicas.
     readWaitSeconds: NEXT_REPLICA_SECONDS_MAX + 1,
     upstreams: {
       identity: [],
@@ -64,7 +67,7 @@ const ask = (method: string, path: string, { port } = gateway) =>
     ? askInTwoParts(method, path, port)
     : askRaw(port, path, { method });
 
-/** Head and body apart, as clients send them. */
+/** Sends head and body separately, as clients do. */
 function askInTwoParts(
   method: string,
   path: string,

@@ -52,7 +52,7 @@ export const dying = (): Promise<Upstream> =>
 /** Accepts a request and never answers. */
 export const mute = (): Promise<Upstream> => bare((_, text) => text);
 
-/** What a process does that is a socket and nothing else, until it is told to answer: nobody accepts a connection. */
+/** The code of a process that only has a socket, until it is told to answer. Nobody accepts the connections. */
 const ACCEPTING_WHEN_TOLD = `
   const { readSync, writeSync } = require('node:fs');
   const server = require('node:http').createServer((request, response) => {
@@ -62,10 +62,10 @@ const ACCEPTING_WHEN_TOLD = `
     writeSync(1, String(server.address().port) + '\\n');
     readSync(0, Buffer.alloc(1));
   });`;
-/** More than a queue of one holds: the kernel drops what comes after them. */
+/** More connections than a queue of one contains. The kernel drops all further ones. */
 const CONNECTIONS_WAITING = 8;
 
-/** An address that answers nothing, as that of a container that is gone: connections are neither made nor refused. */
+/** An address that does not respond, like that of a removed container: connections are neither made nor refused. */
 export async function gone(
   at: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
 ): Promise<Upstream & { comeBack(): void }> {
@@ -91,7 +91,7 @@ export async function gone(
   };
 }
 
-/** Closes in the middle of its response's header. */
+/** Closes the connection in the middle of the response's header. */
 export const breakingOff = (): Promise<Upstream> =>
   bare((socket, text) => {
     socket.end('HTTP/1.1 200 OK\r\nContent-');

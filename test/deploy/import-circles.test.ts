@@ -1,4 +1,4 @@
-/** No file of ours imports itself by way of others: what is above another file is above it for good. */
+/** Tests that no file of ours imports itself through other files, so the order of the files is well defined. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 type Imports = ReadonlyMap<string, readonly string[]>;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Types count too: whoever reads a file reads what it names. */
+/** Imports of types count too, because a reader of the file has to read what it names. */
 const IMPORT = /^(?:import|export)\b[^;'"]*?from '(\.[^'\n]+)'/gm;
 
 const importsOf = (files: readonly string[]): Imports =>
@@ -20,7 +20,7 @@ const importsOf = (files: readonly string[]): Imports =>
     ]),
   );
 
-/** The first circle on the way from each file that is on one. */
+/** Finds the first circle that leads through each file. */
 function circles(imports: Imports): readonly string[] {
   const found: string[] = [];
   const done = new Set<string>();

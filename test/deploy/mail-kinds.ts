@@ -1,4 +1,4 @@
-/** Every kind of mail of every service, with what people and agents wrote in it. */
+/** Every kind of mail of every service, with texts that people and agents wrote. */
 import { MAIL_PURPOSES } from '@cardea/contracts';
 import { LANGUAGES, type Language, type MailText } from '../../packages/mail/src/index.ts';
 import { mailOfDeputy } from '../../services/approval/src/notifications/deputy-mail.ts';
@@ -18,7 +18,7 @@ const ORIGINS = ['vend', 'agent', 'admin', 'self'] as const;
 
 type Kind = { readonly name: string; readonly of: (by: string, language: Language) => MailText };
 
-/** `by`: what people and agents wrote, wherever a mail shows it. */
+/** `by` is a text that people and agents wrote, in every place where a mail shows one. */
 const causeOf = (by: string, language: Language) => ({
   ...{ to: TO, link: null, code: null, details: {}, language },
   ...{ requestedAt: AT, expiresAt: '2026-01-02T10:00:00.000Z', app_url: 'https://app.example' },

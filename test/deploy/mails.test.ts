@@ -1,4 +1,4 @@
-/** Every kind of mail of every service, composed as it is sent and read by readers of others. */
+/** Composes every kind of mail of every service as it is sent, and parses it with third-party parsers. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

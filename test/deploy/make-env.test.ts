@@ -24,7 +24,7 @@ import { SERVICES } from './rules/rule.ts';
 const folder = mkdtempSync(join(tmpdir(), 'cardea-make-env-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** In a folder of its own, for the secrets lie beside the file. */
+/** Runs in a separate folder, because the secrets are stored beside the file. */
 const make = (name: string): { status: number | null; output: string } => {
   mkdirSync(join(folder, name), { recursive: true });
   const ran = spawnSync('sh', ['deploy/make-env.sh', join(folder, name, '.env')], {
@@ -51,7 +51,7 @@ describe('deploy/make-env.sh', () => {
     expect(status).toBe(0);
     const mode = (path: string) => statSync(join(folder, 'first', path)).mode & 0o777;
     expect([mode('.env'), mode('.secrets')]).toEqual([0o600, 0o700]);
-    // Users of containers, who are not its owner, read a file; nobody else gets to it.
+    // Users of containers, who do not own the file, can read it. Nobody else can reach it.
     expect(mode('.secrets/JWT_SECRET')).toBe(0o444);
     const told = Object.values(secretsOf('first')).filter((value) => value.length >= 16);
     expect(told.filter((value) => output.includes(value))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Every series of Cardea's own is named where operators look for it. */
+/** Tests that every series of Cardea's own is named where operators look for it. */
 import { globSync, readFileSync } from 'node:fs';
 import { loops, measureProcess, metrics, systemClock } from '@cardea/runtime';
 import { expect, it } from 'vitest';
@@ -23,9 +23,9 @@ it('each metric is in docs/design/operations.md, and it names none that there is
   expect(listed.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-/** Hands a mail to the transport, or a message to an address of somebody else's. */
+/** Passes a mail to the transport, or a message to a third-party address. */
 const SENDS = /\b(?:mail|transport)\.send\(|\boutbound\.send\(/;
-/** Counts in a series of its own, sends no notice, or hands on what another file sends. */
+/** Files that count in a separate series, send no notice, or pass on what another file sends. */
 const COUNTED_ELSEWHERE: readonly string[] = [
   'services/approval/src/channels/delivery/channel-sender.ts',
   'services/identity/src/oauth/client-documents/client-documents.ts',

@@ -1,4 +1,7 @@
-/** Migrations that a data folder may have applied keep their text: a process refuses a folder where one differs. */
+/**
+ * Tests that migrations that a data folder may have applied keep their text, because a process refuses a folder with a
+ * different one.
+ */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** What documents call missing is missing: lists of what is not built name no command, endpoint or event that exists. */
+/** Tests that lists of what is not built name no command, endpoint or event that exists. */
 import { globSync, readFileSync } from 'node:fs';
 import { EVENT_CATALOGUE, webhookPayloads } from '@cardea/contracts';
 import { catalogue } from '@cardea/http';
@@ -19,7 +19,7 @@ const DOCUMENTS = globSync(['*.md', 'docs/**/*.md', 'services/*/README.md', 'pac
   .filter((path) => path !== 'CHANGELOG.md')
   .toSorted();
 
-/** Sections of this title, paragraphs that begin so, and rows of tables that say it. */
+/** Sections with this title, paragraphs that begin with it, and rows of tables that contain it. */
 function missing(text: string): readonly string[] {
   const sections = [...text.matchAll(/^## Not built yet\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)];
   const lines = text.split('\n').filter((line) => /^not built yet:|^\|.*\bnot built\b/i.test(line));

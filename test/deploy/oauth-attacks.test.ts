@@ -1,8 +1,8 @@
-/** The pages of attacks: each attack is played by a test that is there. */
+/** Tests that each attack on the pages of attacks is played by an existing test. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** The attacks that each page has to tell of. */
+/** The attacks that each page has to describe. */
 const ATTACKS: { readonly [page: string]: readonly string[] } = {
   'oauth-attacks.md': [
     'A device code that is sent to a victim',

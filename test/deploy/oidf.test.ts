@@ -1,4 +1,7 @@
-/** The table of the OpenID Foundation's modules: what it says was played is played, and all else has its reason. */
+/**
+ * Tests the table of the OpenID Foundation's modules: modules that it calls played have a test, and all others have a
+ * reason.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 

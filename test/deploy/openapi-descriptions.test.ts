@@ -1,13 +1,13 @@
-/** What the OpenAPI document says in words: of each operation, and of each field whose name does not say all. */
+/** Tests the texts of the OpenAPI document: of each operation, and of each field whose name is not sufficient. */
 import { catalogue } from '@cardea/http';
 import { describe, expect, it } from 'vitest';
 import { documentsOf, product } from '../../scripts/gateway/files.ts';
 
-/** Names that say what the field holds, in every type that has them. */
+/** Names that need no description, in every type that has them. */
 const SELF_EXPLANATORY = new Set([
   ...['id', 'name', 'display_name', 'description', 'email', 'password', 'url', 'user'],
   ...['city', 'region', 'country', 'created_at', 'updated_at'],
-  // Lists of what they are called after, whose type has a name of its own.
+  // Lists that are named after their items, whose type has its own name.
   ...['agents', 'api_keys', 'applications', 'consents', 'deliveries', 'factors', 'invitations'],
   ...['sessions', 'users', 'webhooks'],
 ]);
@@ -40,7 +40,7 @@ describe('the descriptions of the OpenAPI document', () => {
     expect(approve?.description).toContain(
       '- 409 `request_not_pending`: the request is already decided;',
     );
-    // Agents are taken only to be told that a person has to decide.
+    // The endpoint accepts agents only to tell them that a person has to decide.
     expect(approve?.description).not.toContain('agents, with');
   });
 

@@ -1,4 +1,4 @@
-/** The types of the OpenAPI document, as a generator of clients meets them: their names, and their examples. */
+/** Tests the types of the OpenAPI document as a generator of clients reads them: their names, and their examples. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { documentsOf, product } from '../../scripts/gateway/files.ts';
@@ -47,7 +47,7 @@ describe('the types of the OpenAPI document', () => {
   });
 });
 
-/** With pointers to the contents that they belong to. */
+/** Examples, with pointers to the contents that they belong to. */
 const examples = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { requestBody = {}, responses }]) => {
@@ -78,7 +78,7 @@ const generated = (id: string): readonly string[] =>
     (ending) => `${id.charAt(0).toUpperCase()}${id.slice(1)}${ending}`,
   );
 
-/** Every list of values in a document; the names of fields are no keywords. */
+/** Finds every list of values in a document. Names of fields are not treated as keywords. */
 function listsIn(node: unknown): readonly unknown[] {
   if (typeof node !== 'object' || node === null) return [];
   const own = 'enum' in node && Array.isArray(node.enum) ? [node.enum] : [];

@@ -1,4 +1,4 @@
-/** Whatever a service announces, something of it appends, and its relay publishes. */
+/** Tests that each event that a service declares is appended by its code and published by its relay. */
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
@@ -25,7 +25,7 @@ const sourcesOf = (folder: string) =>
   globSync(`${folder}/src/**/*.ts`, { cwd: root })
     .filter((path) => !path.includes('.test.'))
     .map((path) => ({ path, text: readFileSync(resolve(root, path), 'utf8') }));
-/** What all services publish alike stands in packages. */
+/** Code for the events that all services publish in the same form. */
 const SHARED = sourcesOf('packages/service');
 
 describe.each(Object.entries(FOLDERS))('what %s announces', (folder, { types }) => {
@@ -43,7 +43,7 @@ describe.each(Object.entries(FOLDERS))('what %s announces', (folder, { types }) 
     );
     expect(published.length).toBeGreaterThan(0);
     const rest = sources.filter((each) => !isRelay(each));
-    // Not where the union declares them, handlers name them, or lists say that they are ignored.
+    // Declarations in the union, handlers and lists of ignored events do not count.
     const texts = rest.map(({ text }) => text.replaceAll(/readonly type:[^;{]*/g, ''));
     const appended = (name: string) =>
       texts.some((text) => new RegExp(`(?:type: |[?:] )'${name}'(?! &&|\\))`).test(text));

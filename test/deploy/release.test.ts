@@ -36,7 +36,7 @@ describe('the list of parts of an image', () => {
 });
 
 describe('deploy/release.sh', () => {
-  /** A Docker whose registries name a digest of every image, or of none. */
+  /** A fake Docker whose registries return a digest for every image, or for none. */
   const release = (digest: string) => {
     const checkout = mkdtempSync(join(folder, 'checkout-'));
     mkdirSync(join(checkout, 'bin'));

@@ -1,4 +1,4 @@
-/** Slightly malformed requests: each is answered as its contract says, and nothing breaks. */
+/** Sends slightly malformed requests. Each is answered as its contract says, and nothing breaks. */
 import { ContractBroken, seededRandom, testDatabase, testForm } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type TestCaller, testCallers } from '../security/callers.ts';
@@ -11,8 +11,8 @@ const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? (testForm.long ? 1_500 :
 const SEED = process.env['FUZZ_SEED'] ?? String(testForm.seed);
 const AT_ONCE = 8;
 /**
- * Not mutated: they would lock the callers out, use up their mails or the day's exports of a person, create a tenant or
- * publish a key each.
+ * These are not mutated, because they would lock the callers out, use up a person's mails or daily exports, create a
+ * tenant or publish a key each time.
  */
 const SPARED = new Set([
   'change_password',
@@ -90,7 +90,7 @@ async function shot(target: Target, roll: ReturnType<typeof dice>): Promise<read
   }
 }
 
-/** A page keeps what was typed in the fields of its form, and its address in its links, and shows it nowhere else. */
+/** The text that a page shows, without tags and without the contents of its fields, which repeat what was typed. */
 const shownBy = (page: string): string =>
   page.replaceAll(/<(option|textarea)\b[^>]*>[^<]*<\/\1>|<[^>]*>/g, '');
 

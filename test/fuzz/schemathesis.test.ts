@@ -8,13 +8,13 @@ import { type Fortress, fortress } from '../security/fortress.ts';
 import { type Finding, type Played, play, schemathesisCommand } from './schemathesis.ts';
 import { isUnsayable } from './unsayable.ts';
 
-/** In addition to some forty for the boundaries of each operation's fields, which are in every run. */
+/** Requests in addition to about forty for the boundaries of each operation's fields, which are in every run. */
 const REQUESTS_PER_OPERATION = testForm.long ? 100 : 3;
 const RUN_MS_MAX = 2 * 60 * 60 * 1000;
 const FINDINGS_SHOWN_MAX = 40;
-/** They end the credentials of all callers, so they come last, in this order. */
+/** These operations end the credentials of all callers, so they come last, in this order. */
 const LAST = ['changePassword', 'rotateSigningKeys'];
-/** They could remove the caller's own role, so an API key calls them, which has none. */
+/** These operations could remove the caller's own role, so they are called with an API key, which has none. */
 const ACCOUNTS: ReadonlySet<string> = new Set(['createUser', 'updateUser', 'deleteUser']);
 const MISSING =
   'no schemathesis: pip install "schemathesis>=4,<5", or SCHEMATHESIS_BINARY names its path';

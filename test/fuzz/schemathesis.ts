@@ -59,7 +59,7 @@ export async function play(options: Play): Promise<Played> {
   const own = join(folder, name);
   const file = join(own, 'openapi.json');
   const report = join(own, 'report.ndjson');
-  // It keeps what it learnt about one caller in its working folder.
+  // schemathesis keeps what it learnt about one caller in its working folder.
   mkdirSync(own, { recursive: true });
   writeFileSync(file, JSON.stringify(document));
   const args = [
@@ -77,7 +77,7 @@ export async function play(options: Play): Promise<Played> {
   return readReport(readFileSync(report, 'utf8'));
 }
 
-/** What it printed; it exits with 1 if it found something. */
+/** Returns what it printed. It exits with 1 if it found something. */
 function ended(command: string, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });

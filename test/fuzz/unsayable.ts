@@ -1,4 +1,4 @@
-/** What is refused although the document allows it, each with the reason why no schema can express it. */
+/** Refusals of requests that the document allows, each with the reason why no schema can express it. */
 import type { Finding } from './schemathesis.ts';
 
 type Reason = Partial<Pick<Finding, 'operation' | 'check' | 'code' | 'fault' | 'status'>> & {
@@ -20,7 +20,7 @@ const INTERACTION_VERBS = [
   'link',
 ];
 
-/** Their errors are those of OAuth, which has few codes and tells no fields. */
+/** Operations whose errors are those of OAuth, which has few codes and names no fields. */
 const OAUTH = [
   ...['GET /oauth2/authorize', 'GET /oauth2/authorize/{uid}', 'POST /oauth2/authorize'],
   ...['token', 'revoke', 'par', 'introspect', 'userinfo'].map((name) => `POST /oauth2/${name}`),

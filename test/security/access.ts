@@ -30,7 +30,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^GET \/auth\/social\/\{provider\}\/(authorize|callback)$/, PUBLIC],
   [/^POST \/auth\/social\/exchange$/, optional('anyone')],
   [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],
-  // Pages take the cookie of a browser, and play other endpoints with its token.
+  // Pages read the cookie of a browser, and call other endpoints with its token.
   [/^(GET|POST) \/(account|approve)(\/|$)/, PUBLIC],
   [/^GET \/\.well-known\//, PUBLIC],
   [/^POST \/auth\/(step-up|resend-verification)$/, optional('user')],
@@ -61,8 +61,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^\w+ \/fga\/model/, AREA_WRITE('model')],
   [/^POST \/fga\/dry-run$/, required('admin api_key:fga:write')],
   [/^\w+ \/fga\//, required('user agent_token api_key:fga:read')],
-  // Approval requests (`docs/contract.md` 4.6); agents are let through as far as the answer that a user has
-  // to decide.
+  // Approval requests (`docs/contract.md` 4.6). Agents pass authentication to get the answer that a user has to decide.
   [/^GET \/ciba\/requests$/, required('admin')],
   [/^GET \/ciba\/pending$/, required('user')],
   [/^POST \/ciba\/requests\/\{id\}\/(approve|deny)$/, required('user agent_token agent_key')],

@@ -1,4 +1,4 @@
-/** Agents that act for a user, on two replicas, and how that user can end it. */
+/** Tests that a user can end what agents do for them, on two replicas. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,7 +100,7 @@ const vend = (replica: number, { id, capability }: Session) =>
 const renew = (replica: number, { id }: Session) =>
   byAgent(replica).post(`/api/v1/agent/sessions/${id}/tokens`);
 
-/** Results of vends and renewals at both replicas, at once. */
+/** The results of vends and renewals at both replicas, requested concurrently. */
 async function seen(session: Session): Promise<readonly string[]> {
   const answers = await Promise.all(
     replicas.flatMap((_, replica) => [vend(replica, session), renew(replica, session)]),

@@ -20,7 +20,7 @@ export type Agent = {
 const AREAS = ['fga', 'users', 'agents', 'vault'];
 export const SERVICE_GRANT = { service_name: 'billing', fields: ['api_key'] };
 
-/** Whoever may write everything also sets what agents may reach. */
+/** A caller that may write everything also sets what agents may reach. */
 export const scopesOf = (right: 'read' | 'write'): readonly string[] => [
   ...AREAS.map((area) => `${area}:${right}`),
   ...(right === 'write' ? ['vault:grant'] : []),
@@ -59,7 +59,7 @@ async function agentOf(rest: RestDriver, owner: Person, member: Person): Promise
   return { id, key, keyId, ...(await startSession(rest, member, key)) };
 }
 
-/** On behalf of a user, for what the agents here were granted. */
+/** Starts a session on behalf of a user, for the services that the agents here were granted. */
 export async function startSession(
   rest: RestDriver,
   { tenantId: tenant, access }: Person,

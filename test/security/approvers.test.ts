@@ -1,4 +1,4 @@
-/** Who may approve an agent's request: nobody whom an agent could have registered. */
+/** Tests who may approve an agent's request: nobody whom an agent could have registered. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVICE_GRANT, startSession } from './agents-and-keys.ts';
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const adminOfA = () => world.rest.as({ bearer: world.a.owner.access, tenant: world.a.tenantId });
 
-/** A policy for the one service, removed after the work. */
+/** Runs the work with a policy for the one service, and removes the policy afterwards. */
 async function withPolicy(more: object, work: () => Promise<void>): Promise<void> {
   const policy = {
     name: 'ask first',
@@ -47,7 +47,7 @@ async function withPolicy(more: object, work: () => Promise<void>): Promise<void
   }
 }
 
-/** Anybody can: registration is open. */
+/** Anybody can register, because registration is open. */
 async function register(): Promise<Person> {
   const { tenantId: tenant } = world.a;
   const email = world.newEmail();
@@ -56,7 +56,7 @@ async function register(): Promise<Person> {
   return world.logIn({ tenantId: tenant, email });
 }
 
-/** A vouch requires a proven address. */
+/** Proves the address, because a vouch requires that. */
 async function proven(person: Person): Promise<Person> {
   const token = await mailedToken(world, person.email, /confirm/i);
   const options = { bearer: person.access };
@@ -79,10 +79,7 @@ async function session(person: Person) {
 const approve = ({ access: bearer, tenantId: tenant }: Person, id: string, body: object = {}) =>
   world.rest.post(`${REQUESTS}/${id}/approve`, body, { bearer, tenant });
 
-/**
- * What the holder of an agent key does with a user whom they registered; returns the secret, if they got
- * it.
- */
+/** Plays what the holder of an agent key does with a user whom they registered. Returns the secret if they got it. */
 async function chain(person: Person): Promise<{ refused?: unknown; secret?: string }> {
   const { vend } = await session(person);
   const asked = await vend();
@@ -176,7 +173,7 @@ describe('S12 an agent that is its own human', () => {
 const TUPLES = '/api/v1/fga/tuples';
 const SET = { relation: 'editor', object_type: 'team', object_id: 'payments' };
 const held = (userId: string) => ({ user_type: 'user', user_id: userId, ...SET });
-/** Holds the relation while the work goes on. */
+/** Gives people the relation while the work runs. */
 async function holding(people: readonly string[], work: () => Promise<void>): Promise<void> {
   for (const id of people) expectStatus(await adminOfA().post(TUPLES, held(id)), 201);
   try {
@@ -250,7 +247,7 @@ describe('a policy that asks a set', () => {
         const { approval_id } = (await vend()).body.data;
         expect((await approve(stranger, approval_id)).code).toBe('approver_not_vouched');
       });
-      // A role is in no tuple.
+      // Roles are not stored as tuples.
       const role = { relation: 'member', object_type: 'role', object_id: 'owner' };
       const named = { user_type: 'user', user_id: stranger.userId, ...role };
       expectStatus(await key.post(TUPLES, named), 201);

@@ -83,7 +83,7 @@ it('S1 a token that shows a role which was taken opens nothing, in any service',
 /** Public endpoints ignore every bearer: these few represent all. */
 const SOME: readonly CallerName[] = ['none', 'forged', 'member of B', 'agent key'];
 
-/** The same request for all who are refused; that it then succeeds shows that no refusal had an effect. */
+/** Sends the same request as each caller that is refused. That it then succeeds shows that no refusal had an effect. */
 async function row(entry: Entry): Promise<readonly string[]> {
   const { endpoint, sample } = entry;
   const tenant = world.a.tenantId;

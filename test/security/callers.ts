@@ -133,8 +133,8 @@ export type Verdict =
     };
 
 /**
- * What the authentication pipeline answers to a caller who sends tenant A's header, in its own order:
- * authentication, kinds that are answered 401, tenant, kind, role or scope.
+ * The expected refusal of a caller who sends tenant A's header, in the order of the authentication pipeline:
+ * authentication, kinds that get 401, tenant, kind, role or scope.
  */
 export function verdict(
   contract: Contract,
@@ -168,7 +168,7 @@ export function verdict(
       return { ...refused(contract, 403, 'insufficient_scope'), scope: scopes[0] as string };
     }
   }
-  // The sign-in of a session that has ended is none.
+  // A session that has ended has no sign-in any more.
   if (name === 'revoked session' && contract.access?.stepUp === 'users') {
     return refused(contract, 401, 'step_up_required');
   }

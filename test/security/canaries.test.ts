@@ -1,6 +1,6 @@
 /**
- * Whatever grants access is shown once, to the caller it is for. A story issues one of each kind, also
- * misuses them, and then everything is searched for them.
+ * Tests that whatever grants access is shown once, to the caller that it is for. A story issues one of each kind and
+ * also misuses them. Then everything is searched for them.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -176,7 +176,9 @@ async function storyOfWebhooks(): Promise<void> {
   await receiver.waitFor(({ body }) => body.includes('user.login'), DELIVERY_WAIT_MS);
 }
 
-/** Secrets where they do not belong: other fields, wrong forms, the URL, another caller's endpoints. */
+/**
+ * Sends secrets where they do not belong: in other fields, in wrong forms, in the URL, to another caller's endpoints.
+ */
 async function storyOfMistakes(): Promise<void> {
   const { a, rest } = world;
   const { tenantId: tenant, owner } = a;
@@ -209,7 +211,7 @@ function refused(answer: RestAnswer, ...statuses: readonly number[]): void {
   refusedAnswers.push({ name: `answer ${status} ${answer.code}`, text: answer.text });
 }
 
-/** Waits until the last of it has come through the topics into the audit log. */
+/** Waits until the story's last event has come through the topics into the audit log. */
 async function settled(): Promise<void> {
   const last = await world.addUser(world.a.owner, ['member']);
   await untilTrue(

@@ -3,14 +3,17 @@
  * (`docs/design/bounds.md`, P2). The contracts are compared with it.
  */
 
-/** A setting, by whose tokens must show a recent sign-in; or a thing, by the scope of an application. */
+/**
+ * A setting, with the kind of tokens that must show a recent sign-in; or a thing, with the scope that an application
+ * needs.
+ */
 export type Class =
   | `settings ${'users' | 'applications' | 'none'}`
   | `things ${'account' | 'roles' | 'any'}`;
 
 /** The first row that matches `METHOD /path` counts; paths are written without `/api/v1`. */
 export const classes: readonly (readonly [RegExp, Class])[] = [
-  // The user's own account. A password, a consent and a delegation follow what the contract asks for.
+  // The user's own account. A password, a consent and a delegation follow the requirements of the contract.
   [/^POST \/user\/change-password$/, 'settings none'],
   [/^POST \/user\/(email|deletion)$/, 'settings users'],
   [

@@ -1,11 +1,14 @@
-/** The keys that sign for applications are published, and sign nothing that any service takes for an access token. */
+/**
+ * Tests that the keys that sign for applications are published, and that no service accepts what they sign as an access
+ * token.
+ */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signingKeysModule } from '../../services/identity/src/signing-keys/signing-keys.module.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { claimsOf } from './users.ts';
 
-/** What an owner may read at each service. */
+/** An endpoint of each service that an owner may read. */
 const READABLE = [
   '/api/v1/auth/me',
   '/api/v1/fga/tuples',

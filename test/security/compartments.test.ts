@@ -1,4 +1,4 @@
-/** Secrets of single services: what one of them holds opens and makes nothing of another one. */
+/** Tests that the secrets of one service neither decrypt nor create anything of another service. */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import {
   type DeploymentSecrets,

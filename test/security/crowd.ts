@@ -1,7 +1,7 @@
 /**
- * A crowd of clients of a noisy tenant, in a process of its own that yields to all others. In the thread of the victim
- * their answers would delay its answers too. With an equal right to the processor, their own work would delay the
- * server, as it never does where clients have computers of their own.
+ * Clients of a noisy tenant, in a separate process with a lower priority than all others. In the thread of the victim,
+ * their responses would delay the victim's. With the same priority, their own work would delay the server, which does
+ * not happen if clients have their own computers.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { untilTrue } from '@cardea/testing';
 import { type CrowdReport, type Flood, type FloodWork, wrongOf } from './flood.ts';
 import type { Misuse, Neighbour } from './neighbours.ts';
 
-/** After a refusal. */
+/** The pause after a refusal. */
 const PAUSE_MS = 5;
 const NUMBERS_OF_CROWD = 1_000_000;
 const BEGINS_MS_MAX = 60_000;
@@ -23,7 +23,7 @@ export type Crowd = {
 
 let crowds = 0;
 
-/** Clients of the noisy tenant, until they are stopped. */
+/** Starts clients of the noisy tenant, which run until they are stopped. */
 export async function crowd(noisy: Neighbour, of: Misuse): Promise<Crowd> {
   const { clients, misuse, flood, refused } = of;
   if (flood !== undefined) return flooding(noisy, await flood(noisy), of);
@@ -50,7 +50,7 @@ export async function crowd(noisy: Neighbour, of: Misuse): Promise<Crowd> {
   };
 }
 
-/** From its first requests on: a process needs a moment to begin. */
+/** Resolves after the first requests of the process, because its start takes a moment. */
 async function flooding(
   noisy: Neighbour,
   { path, ...flood }: Flood,
@@ -71,7 +71,8 @@ async function flooding(
     pauseMs: PAUSE_MS,
     firstNumber: crowds * NUMBERS_OF_CROWD,
   };
-  // A session of its own, because Linux may divide the processor between sessions before it looks at priorities.
+  // The child has a separate session, because Linux may divide the processor between sessions before it considers
+  // priorities.
   const child = fork(WORKER, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
@@ -95,7 +96,7 @@ async function flooding(
   };
 }
 
-/** The crowd reports again and again, and at its end. */
+/** Collects the reports that the process sends repeatedly and at its end. */
 function reportsOf(child: ChildProcess): { last: CrowdReport | undefined } {
   const reports: { last: CrowdReport | undefined } = { last: undefined };
   child.on('message', (report) => {

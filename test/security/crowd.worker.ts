@@ -5,7 +5,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { type CrowdReport, type FloodWork, NUMBER, wrongOf } from './flood.ts';
 
 const REPORT_MS = 50;
-/** In steps of priority: a third of the server's share. */
+/** The priority is lowered by this many steps, which leaves a third of the server's share. */
 const YIELDS_BY = 5;
 
 yieldToAll();
@@ -13,7 +13,10 @@ process.once('message', (work) => void flood(work as FloodWork));
 // Without its parent nobody would stop it.
 process.once('disconnect', () => process.exit());
 
-/** A lower priority than the server's, among processes and among sessions. With the lowest it gets nothing beside others. */
+/**
+ * Sets a lower priority than the server's, among processes and among sessions. With the lowest one, the process would
+ * get nothing while others work.
+ */
 function yieldToAll(): void {
   const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + YIELDS_BY);
   setPriority(priority);

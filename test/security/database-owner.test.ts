@@ -1,4 +1,4 @@
-/** An owner of the database who is no superuser, as providers of PostgreSQL give one. */
+/** Tests an owner of the database who is no superuser, as in hosted PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { APP_ROLE, makeDatabaseLogins, rolesOf } from '@cardea/read-models';
@@ -34,7 +34,7 @@ describe('S25 an owner who is no superuser', () => {
   });
 
   it('migrates and makes the logins, two runs at once too', { timeout: 60_000 }, async () => {
-    // Another deployment on the server has made the roles; its owner lets this one hand them out.
+    // Another deployment on the server has created the roles. Its owner allows this one to grant them.
     const roles = [undefined, ...SERVICE_NAMES].flatMap((service) =>
       Object.values(rolesOf(service)),
     );

@@ -1,4 +1,4 @@
-/** Every row of every table, as text: what somebody who has stolen the database has. */
+/** Every row of every table as text, which is what a thief of the database has. */
 import { Client, escapeIdentifier } from 'pg';
 import type { Location } from './search.ts';
 

@@ -1,4 +1,4 @@
-/** Requests that go around Express' router and the same ones through it: nobody can tell them apart. */
+/** Compares requests that bypass Express' router with the same ones through it. Clients cannot distinguish them. */
 import { authzService } from '@cardea/authz';
 import { serve } from '@cardea/http';
 import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
@@ -51,7 +51,7 @@ type Asked = {
   readonly headers: readonly string[];
   readonly body: string;
 };
-/** What is unusual about a request; several may be. */
+/** A change that makes a request unusual. Several may be combined. */
 type Change = (asked: Asked) => Asked;
 
 const CHECK = '/api/v1/fga/check';
@@ -94,7 +94,7 @@ function changes(): readonly Change[] {
   const user = { tenantId: TENANT, id: 'u' };
   return [
     (asked) => asked,
-    // What is asked.
+    // Changes of the question.
     fields({ user_id: 'bob' }),
     fields({ relation: 'editor' }),
     fields({ relation: 'member' }),
@@ -123,7 +123,7 @@ function changes(): readonly Change[] {
     text('{"__proto__":{}}'),
     text(`{"a":${'['.repeat(40)}${']'.repeat(40)}}`),
     text(`{"user_id":"${'x'.repeat(300_000)}"}`),
-    // Who asks.
+    // Changes of the caller.
     without('authorization'),
     instead('authorization', 'Basic YTpi'),
     bearer('no-token'),
@@ -139,7 +139,7 @@ function changes(): readonly Change[] {
     instead('x-service-tenant', 'another'),
     instead('x-service-tenant', ''),
     header(`X-Service-Tenant: ${TENANT}`),
-    // How it is asked.
+    // Changes of the form.
     instead('content-type', 'application/json; charset=utf-8'),
     instead('content-type', 'application/json; charset=latin1'),
     instead('content-type', 'APPLICATION/JSON'),
@@ -219,7 +219,7 @@ async function tuples(): Promise<void> {
   await untilTrue(async () => (await rest.post(CHECK, grant)).body.allowed === true);
 }
 
-/** Bytes as they are; the length is the body's own. */
+/** Sends the bytes unchanged, with the length of the body. */
 const answerAt = (port: number, { method: name, path: to, headers, body }: Asked) =>
   askRaw(port, to, {
     method: name,
@@ -227,7 +227,7 @@ const answerAt = (port: number, { method: name, path: to, headers, body }: Asked
     body: Buffer.from(body).toString(),
   });
 
-/** Without what differs from one answer to the next: its time, its id, how far the log is. */
+/** The response without what differs between any two: its time, its id, the position of the log. */
 function shown({ status, headers, body }: RawAnswer): RawAnswer {
   const { date: _, ...others } = headers;
   const kept = Object.entries(others).map(([name, value]) => [name, withoutMoment(value)]);

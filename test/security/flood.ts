@@ -1,18 +1,18 @@
-/** A request that clients of a noisy tenant send again and again, and what they may be answered. */
+/** A request that clients of a noisy tenant send repeatedly, and the responses that they may get. */
 
-/** Replaced by a number of its own in the body of each request. */
+/** Replaced by a different number in the body of each request. */
 export const NUMBER = '{number}';
 
 export type Flood = {
   readonly method: 'GET' | 'POST' | 'PUT';
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly body?: string;
   /** Sent without a credential. */
   readonly isAnonymous?: true;
 };
 
-/** What the process of such clients is given. */
+/** The work of the process with such clients. */
 export type FloodWork = Omit<Flood, 'path'> & {
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
@@ -27,7 +27,7 @@ export type CrowdReport = { readonly answers: number; readonly wrong: readonly s
 
 type Answer = { readonly status: number; readonly hasRetryAfter: boolean; readonly text: string };
 
-/** Answers that no noisy client may get: what is refused is refused with the time to wait. */
+/** Responses that no noisy client may get. A refusal has to say how long to wait. */
 export function wrongOf(
   { status, hasRetryAfter, text }: Answer,
   refused: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * The whole product on one database with two tenants, and all kinds of callers: what the matrices loop
- * over. All of it is created over HTTP, as its users would.
+ * The whole product on one database with two tenants, and all kinds of callers, over which the matrices loop. All of it
+ * is created over HTTP, as its users would.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,11 +39,16 @@ export type Fortress = ServiceFixture &
   Users & {
     readonly a: House;
     readonly b: House;
-    /** An administrator of A; undefined in a world created over HTTP alone, which gives nobody that role. */
+    /**
+     * An administrator of A. Undefined in a world that is created over HTTP only, because no request gives that role.
+     */
     readonly systemAdmin: Person | undefined;
     /** A token of an administrator of A, signed long ago. */
     readonly expired: string;
-    /** Token of an application of A in its own name, with neither role nor scope; undefined in a world as above. */
+    /**
+     * A token of an application of A in its own name, with neither role nor scope. Undefined in a world that is created
+     * over HTTP only.
+     */
     readonly machine: string | undefined;
     /** A member of A whose session was revoked since. */
     readonly revoked: Person;
@@ -54,16 +59,18 @@ export type Fortress = ServiceFixture &
     readonly mailFolder: string;
     /** Receiver of webhooks. */
     readonly receiver: WebhookSink;
-    /** Gives the people of these houses, or of both, tokens of now: changes of settings ask for a recent sign-in. */
+    /**
+     * Gives the users of these houses, or of both, new tokens, because changes of settings require a recent sign-in.
+     */
     signInAgain(...houses: readonly House[]): Promise<void>;
   };
 
 type Options = {
   readonly databaseUrl: string;
   readonly env?: { readonly [name: string]: string };
-  /** Who is the owner of A, and was made at the start; else somebody who signs up. */
+  /** The owner of A, if it was created at the start. Otherwise somebody signs up. */
   readonly founder?: Pick<Person, 'tenantId' | 'email'>;
-  /** How identity fetches documents of clients; over the network unless given. */
+  /** Replaces the network over which identity fetches documents of clients. */
   readonly documentNetwork?: IdentityDrivers['documentNetwork'];
 };
 
@@ -146,7 +153,7 @@ function shiftedClock(): Clock & { shift(ms: number): void } {
   };
 }
 
-/** As the first administrator of a deployment gets the role: not by a request. */
+/** Gives the role in the same way as to the first administrator of a deployment, which is not a request. */
 async function systemAdminOf(
   { host }: Pick<ServiceFixture, 'host'>,
   users: Users,
@@ -193,7 +200,7 @@ export async function houseOf(
   return house;
 }
 
-/** Approval gets the users and agents of identity over a topic. */
+/** Waits until approval has received the users and agents of identity over a topic. */
 async function untilHeard(rest: RestDriver, { member, agentsAndKeys }: House): Promise<void> {
   const body = { agent_id: agentsAndKeys.agent.id, user_id: member.userId, action: 'write_data' };
   await untilTrue(

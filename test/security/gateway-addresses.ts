@@ -1,6 +1,6 @@
 /**
- * The product with its gateway in front: a server of its own for each service, as six processes have them,
- * in front of the one host that the suite's world runs on. A misrouted request gets a 404.
+ * The product with its gateway in front. Each service has a separate server, as with six processes, in front of the one
+ * host on which the suite's world runs. A misrouted request gets a 404.
  */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { type HttpServer, healthEndpoints, serve } from '@cardea/http';
@@ -10,7 +10,7 @@ import type { Fortress } from './fortress.ts';
 
 export type Addresses = {
   readonly gateway: Gateway;
-  /** By an endpoint's name. */
+  /** Returns the service that owns the endpoint of this name. */
   readonly ownerOf: (operation: string) => ServiceName | undefined;
   stop(): Promise<void>;
 };

@@ -75,9 +75,7 @@ const upstreamOf = () =>
 const HEAD = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
 const BODY = `${HEAD}Content-Length: 1000\r\n\r\n{"te`;
 
-/**
- * What came back, and after how long, on a socket that sends `first` and then one character each second.
- */
+/** Sends `first` and then one character each second on a socket. Returns what came back, and after how long. */
 function slowly(first: string, drop: string): Promise<{ got: string; ms: number }> {
   return new Promise((resolve) => {
     const began = performance.now();

@@ -23,9 +23,9 @@ beforeAll(async () => {
   addresses = await openAddresses(world);
   const { endpoints } = world.host;
   through = { ...world, rest: restDriver({ baseUrl: addresses.gateway.url, endpoints }) };
-  // It takes as long as a poll may, so it runs in parallel with all others.
+  // The poll takes as long as it may, so it runs in parallel with all other requests.
   poll = undecidedPoll(through);
-  poll.catch(() => undefined); // handled where it is awaited
+  poll.catch(() => undefined); // The promise is handled where it is awaited.
 });
 afterAll(async () => {
   await addresses?.stop();

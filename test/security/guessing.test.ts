@@ -62,14 +62,14 @@ afterAll(async () => {
   await redis?.kill();
 });
 
-/** Alternately at the two instances. */
+/** Calls the two instances alternately. */
 const call = async (number: number, path: string, of: { bearer: string; ip: string }) => {
   const { rest } = both[number % both.length] as ServiceFixture;
   const headers = { 'x-forwarded-for': of.ip };
   const call = { bearer: of.bearer, tenant: owner.tenantId, headers };
   return rest.get(path, call);
 };
-/** Well formed, so that only a look-up shows that it is wrong. */
+/** A well-formed key, so that only a lookup shows that it is wrong. */
 const guess = () => issueKey('svc', 'live').text;
 const count = (statuses: readonly number[], wanted: number) =>
   statuses.filter((status) => status === wanted).length;

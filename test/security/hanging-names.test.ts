@@ -1,4 +1,6 @@
-/** Names of receivers that never answer, in a network namespace with a name server and a search list of its own. */
+/**
+ * Tests receivers whose names are never resolved, in a network namespace with a separate name server and search list.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,9 +13,9 @@ const WORKER = join(import.meta.dirname, 'hanging-names.worker.ts');
 const MAIN = resolve(import.meta.dirname, '../../services/standalone/src/main.ts');
 const TEST_MS_MAX = 5 * 60_000;
 const LOOKUP_SECONDS = 30;
-/** Look-ups of the system at once in one process: each occupies a thread until it ends. */
+/** Concurrent lookups of the system in one process. Each occupies a thread until it ends. */
 const LOOKUPS_MAX = 2;
-/** As many as the product has threads: none of them is waited for. */
+/** As many as the product has threads. None of the sign-ins may wait for a lookup. */
 const SIGN_INS_MIN = 8;
 
 const SETUP = `set -e
@@ -22,7 +24,7 @@ mount --bind "$1/resolv.conf" /etc/resolv.conf
 ip link set lo up
 shift
 exec "$@"`;
-/** Not in a user namespace: the database's server refuses to run as root, and nobody else exists there. */
+/** Without a user namespace, because PostgreSQL refuses to run as root and such a namespace has no other user. */
 const IN_NAMESPACE = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];
 
 const reason = await run('unshare', [...IN_NAMESPACE, 'ip', 'link', 'set', 'lo', 'up']).then(
@@ -64,7 +66,7 @@ describe.skipIf(reason !== undefined)(
         const { calm, noisy, hanging } = await outcome();
         const ratio = (p99(noisy) / p99(calm)).toFixed(2);
         console.info(`sign-in p99 beside names that never answer: x ${ratio}`, noisy.length);
-        // Both kinds were asked for: by a resolver of our own, and by the system's.
+        // Both kinds of names were looked up: by our own resolver, and by the system's.
         expect(hanging.some((name) => name.startsWith('mute-'))).toBe(true);
         const ofSystem = new Set(
           hanging

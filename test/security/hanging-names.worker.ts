@@ -10,13 +10,13 @@ const [main = '', folder = '', lookupSeconds = '0'] = process.argv.slice(2);
 const PORT = 8080;
 const BASE = `http://127.0.0.1:${PORT}`;
 const DNS_PORT = 53;
-/** As in the image. Node.js gives look-ups half of them at most; of ours two may hang. */
+/** As in the image. Node.js uses at most half of them for lookups, of which at most two of ours may hang. */
 const THREADS = '8';
 const NAMES = 10;
 const SIGN_INS = 20;
 const WAIT_MS = 100;
 const START_MS_MAX = 120_000;
-/** Less than a look-up hangs, so that those which hang at its begin hang at its end. */
+/** Shorter than a lookup hangs, so that lookups that hang at the beginning still hang at the end. */
 const NOISY_MS_MAX = Number(lookupSeconds) * 1_000 - 5_000;
 const OWNER = { email: 'owner@example.com', password: 'a long enough phrase' };
 
@@ -24,7 +24,7 @@ const HEADER_BYTES = 12;
 const NO_SUCH_NAME = 3;
 const hanging = new Set<string>();
 
-/** The whole name of a question, and where it ends. */
+/** The whole name of a question, and the offset of its end. */
 function questionOf(query: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -38,7 +38,7 @@ function questionOf(query: Buffer): { readonly name: string; readonly end: numbe
 const dns = createSocket('udp4');
 dns.on('message', (query, { address, port }) => {
   const { name, end } = questionOf(query);
-  // Neither the system's search list nor such a name is ever answered.
+  // Names of the system's search list and such names are never answered.
   if (name.endsWith('.cluster.local') || name.startsWith('mute-')) {
     hanging.add(name);
     return;
@@ -89,7 +89,7 @@ async function post(path: string, body: object, bearer?: string, tenant?: string
   return JSON.parse(text) as { readonly [name: string]: string };
 }
 
-/** Sign-ins one after another; how long each took. */
+/** Sends sign-ins one after another. Returns how long each took. */
 async function signIns(tenant: string, untilMs: number): Promise<readonly number[]> {
   const times: number[] = [];
   while (times.length < SIGN_INS && performance.now() < untilMs) {
@@ -126,7 +126,7 @@ try {
   await Promise.all(webhooks.map((id) => post(`/api/v1/webhooks/${id}/test`, {}, bearer, tenant)));
   await untilTrue(() => [...hanging].some((name) => name.endsWith('.cluster.local')));
   const noisyMs = performance.now();
-  // Answered, or not: what waits for a thread waits until a look-up ends.
+  // Continues even without an answer, because a request that waits for a thread waits until a lookup ends.
   const ended = Promise.race([
     signIns(tenant, noisyMs + NOISY_MS_MAX),
     pause(NOISY_MS_MAX).then(() => []),

@@ -1,8 +1,8 @@
-/** What a search must leave as it was. */
+/** Checks what a search must leave unchanged. */
 import type { Fortress } from './fortress.ts';
 import { PASSWORD, type Person } from './users.ts';
 
-/** Whom and what a search must not harm. */
+/** The users and objects that a search must not harm. */
 export type Victims = {
   readonly users: readonly Person[];
   readonly agentIds: readonly string[];
@@ -11,7 +11,7 @@ export type Victims = {
   readonly emails?: readonly string[];
 };
 
-/** What must not have happened to users who existed before. */
+/** Returns what has happened to users who existed before and must not have happened. */
 export async function harmTo(
   { rest, a, logIn }: Fortress,
   { users }: Victims,

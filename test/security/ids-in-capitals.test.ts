@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 const inCapitals = (text: string): string => text.replaceAll(UUID, (id) => id.toUpperCase());
-/** At least one letter tells the cases apart. */
+/** Ids with at least one letter, whose case can be distinguished. */
 const capitalsIn = (text: string): readonly string[] =>
   (text.match(UUID) ?? []).filter((id) => id !== id.toLowerCase());
 
@@ -40,7 +40,7 @@ const withIdsInCapitals = ({ params, query, body, ...rest }: Ask, entry: Entry):
   ...(body === undefined ? {} : { body: hasOwnIds(entry) ? body : capitalFields(body) }),
 });
 
-/** Tokens have ids in them, too, and are compared as they are. */
+/** Tokens contain ids too, and are compared unchanged. */
 function capitalFields<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(capitalFields) as Value;
   if (value === null || typeof value !== 'object') return value;
@@ -141,13 +141,13 @@ async function idsOfA(): Promise<Ids> {
   return { userId: member.userId, agentId: agent.id, sessionId: agent.sessionId, webhookId };
 }
 
-/** A name of its own, where a second object of one name would be refused. */
+/** Uses another name if a second object of the same name would be refused. */
 const named = ({ body, ...ask }: Ask, name: string): Ask => ({
   ...ask,
   ...(body === undefined ? {} : { body: 'name' in body ? { ...body, name } : body }),
 });
 
-/** Without what is new in each answer. */
+/** Removes what is new in each response. */
 const withoutNew = (text: string): string =>
   text
     .replaceAll(/"(?:id|request_id|approval_id|name|binding_code|[a-z_]*token)":"[^"]*"/g, '')

@@ -1,4 +1,4 @@
-/** The largest requests that no schema shows, since their values have to exist or to fit a model. */
+/** The largest requests that cannot be derived from a schema, since their values have to exist or to fit a model. */
 import type { Fortress } from './fortress.ts';
 import type { Ask } from './sample.ts';
 import { expectStatus } from './users.ts';

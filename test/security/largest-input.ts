@@ -1,21 +1,24 @@
-/** The largest value that a schema allows; what only its owner could make up is left to the sample. */
+/**
+ * The largest value that a schema allows. Values that only the endpoint's owner could construct are taken from the
+ * sample.
+ */
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 type Node = { readonly [keyword: string]: unknown };
 
-/** Where the schema has no bound but that of the whole body. */
+/** Used if the schema has no bound except that of the whole body. */
 const UNBOUNDED_ITEMS = 100;
 const UNBOUNDED_CHARS = 4_096;
 /** More than the elements and keys that a body may have. */
 const VALUES_MAX = 20_000;
-/** Numbers all texts, so that items of lists differ and no name is taken. */
+/** Texts are numbered, so that items of lists differ and no name is taken. */
 const NUMBER_CHARS = 6;
-/** Four bytes in UTF-8, and one character for `maxLength`. */
+/** A character with four bytes in UTF-8, which counts once for `maxLength`. */
 const WIDE = '\u{1F600}';
 const FAR_AWAY = '2999-12-31T23:59:59.999Z';
 
-/** Undefined where nothing that is made here fits the schema, such as a name by a pattern or an address. */
+/** Undefined if nothing that is generated here fits the schema, such as a name with a pattern or an address. */
 export function largest(schema: TSchema, shrunk = 1): unknown {
   const check = Compile(schema);
   for (const filler of [WIDE, 'a']) {
@@ -29,7 +32,7 @@ type Size = {
   readonly shrunk: number;
   readonly filler: string;
   readonly number?: number;
-  /** What is left of the size of the whole; a list of lists of lists would fill the memory of the test. */
+  /** The remaining size of the whole value. Without it, a list of lists of lists would fill the memory of the test. */
   readonly budget: { left: number };
 };
 
@@ -65,7 +68,7 @@ function valueFor(node: Node, size: Size): unknown {
   }
 }
 
-/** The longest of the branches. */
+/** The largest value among the branches. */
 function ofBranches(branches: readonly Node[], size: Size): unknown {
   const isConst = branches.every((branch) => 'const' in branch);
   if (isConst) return branches[(size.number ?? 0) % branches.length]?.['const'];
@@ -126,7 +129,7 @@ function objectOf(node: Node, size: Size): unknown {
   return own;
 }
 
-/** Letters alone where a pattern or format stands; whoever calls looks whether they fit. */
+/** Uses only letters if there is a pattern or format. The caller checks whether they fit. */
 function textOf(node: Node, { shrunk, filler }: Size): string | undefined {
   const {
     pattern,
@@ -158,7 +161,7 @@ function textOf(node: Node, { shrunk, filler }: Size): string | undefined {
 
 let texts = 0;
 
-/** Letters, which more patterns take than digits. */
+/** Letters, which more patterns accept than digits. */
 const lettersOf = (number: number): string =>
   String(number)
     .padStart(NUMBER_CHARS, '0')

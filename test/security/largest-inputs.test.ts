@@ -1,6 +1,6 @@
 /**
- * The largest request that each contract allows, sent by a legitimate caller: it is answered, it lets others
- * be answered, and it parks no stream of the log.
+ * Sends the largest request that each contract allows, as a legitimate caller. It is answered, other requests are
+ * answered too, and no stream of the log is parked.
  */
 import { testDatabase } from '@cardea/testing';
 import type { TSchema } from 'typebox';
@@ -17,10 +17,10 @@ import { type Ask, send, titleOf } from './sample.ts';
 const HALVINGS = 7;
 const SHRINKS = 4;
 const BODY_BYTES_MAX = 256 * 1024;
-/** CPU time of one turn of the event loop, in which nobody is answered. The clients have their part of it. */
+/** CPU time of one turn of the event loop, in which nobody is answered. The clients of the test use a part of it. */
 const BLOCK_CPU_MS = 500;
 const LOOK_MS = 5;
-/** The largest requests of all endpoints that were answered with a success have more bytes together. */
+/** The minimum number of bytes of the largest requests of all endpoints that succeed. */
 const ACCEPTED_BYTES_MIN = 3 * 1024 * 1024;
 const TEST_MS_MAX = 5 * 60_000;
 /** Not made larger: all callers would have to sign in again with other keys, or another password. */
@@ -35,7 +35,7 @@ afterAll(async () => {
   await world?.stop();
 });
 
-/** Only waits for so long. */
+/** This field only sets how long the response waits. */
 const WAITS = 'wait';
 
 type Fields = { readonly [name: string]: unknown };
@@ -49,7 +49,7 @@ const propertiesOf = (schema: unknown): { readonly [name: string]: TSchema } =>
 
 const bytesOf = (parts: Parts): number => Buffer.byteLength(JSON.stringify(parts));
 
-/** Made anew for each request: a name is taken once. */
+/** Generated again for each request, because a name can be used only once. */
 function partsOf(
   { contract }: Entry['endpoint'],
   grown: { readonly [part in Part]: Halvings },
@@ -66,7 +66,7 @@ function partsOf(
   return values.includes(undefined) ? undefined : parts;
 }
 
-/** Each field in turn becomes the largest with which the request succeeds beside those before it. */
+/** Enlarges one field after another, to the largest value with which the request still succeeds. */
 async function grow(
   { endpoint, sample }: Entry,
   sendOne: (ask: Ask) => Promise<number>,
@@ -81,7 +81,7 @@ async function grow(
       if (parts === undefined || bytesOf(parts) > limit) continue;
       const status = await sendOne(withFields(await sample.ask(world), parts));
       if (status < 400) return tried;
-      // Anything else is not about the size of the field.
+      // Any other status is not about the size of the field.
       if (status !== 400 && status !== 413) return grown;
     }
     return grown;
@@ -106,7 +106,7 @@ function withFields(ask: Ask, { body, query }: Parts): Ask {
   };
 }
 
-/** Counts turns of the event loop that compute for too long; another process' work on the CPU is none of them. */
+/** Counts turns of the event loop that compute for too long. CPU time of other processes does not count. */
 function blockWatch() {
   let blocks = 0;
   let before = process.threadCpuUsage();
@@ -126,10 +126,10 @@ function blockWatch() {
   };
 }
 
-/** An answer that breaks the contract, or that an HTTP client does not take. */
+/** A response that breaks the contract, or that an HTTP client does not accept. */
 const unreadable = (error: Error) => ({ status: 599, text: `${error} ${error.cause ?? ''}` });
 
-/** What is wrong with the answer to one request, and to a neighbour's that was sent with it. */
+/** Returns what is wrong with the response to one request, and with that to a neighbour's request at the same time. */
 async function faultsAt(
   entry: Entry,
   ask: Ask,
@@ -158,9 +158,9 @@ it(
     let isRead = true;
     for (const entry of catalogueOf(world)) {
       const { contract } = entry.endpoint;
-      // What the authorization server's library answers: `largest-oauth.test.ts`.
+      // The authorization server's library answers these. `largest-oauth.test.ts` tests them.
       if (contract.input?.passedOn === true || SPARED.has(contract.name)) continue;
-      // Several endpoints end sessions; none that only reads does.
+      // Several endpoints end sessions, but none that only reads.
       if (!isRead) await world.signInAgain(world.a);
       isRead = contract.method === 'get';
       const sendOne = async (ask: Ask) => {
@@ -183,7 +183,7 @@ it(
 
 it('C6 no largest input parks a stream of any follower', async () => {
   const { status } = await world.rest.get('/api/v1/audit/events.csv', {
-    // It waits until the audit log has everything.
+    // This request waits until the audit log has everything.
     query: { limit: 1 },
     bearer: world.a.owner.access,
     tenant: world.a.tenantId,

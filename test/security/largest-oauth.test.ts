@@ -1,6 +1,6 @@
 /**
- * C6 for what the authorization server's library answers: it takes any field at any length, so no schema shows the
- * largest request. Each endpoint is asked in its largest forms, whole flows run with the largest values that
+ * C6 for the endpoints that the authorization server's library answers. It accepts any field at any length, so no
+ * schema shows the largest request. Each endpoint gets its largest forms, whole flows run with the largest values that
  * succeed, and the audit log has every row of them.
  */
 import { createServer, type Server } from 'node:http';
@@ -34,11 +34,13 @@ import { expectStatus, type Person } from './users.ts';
 
 const database = testDatabase();
 const RESOURCE = `https://${'o'.repeat(60)}.example.com/${'r'.repeat(430)}`;
-/** 50 scopes of 64 characters: more than fit a row beside a resource, in no way that compresses. */
+/** Scopes of 64 characters, 50 in all, that cannot be compressed. They do not fit into one row beside a resource. */
 const SCOPES = Array.from({ length: 48 }, (_, number) =>
   `s${number}:${'abcdefghijklmnopqrstuvwxyz0123456789'.repeat(2)}`.slice(0, 64),
 );
-/** The longest names that services and fields may have, and as many as an agent may be granted in one request. */
+/**
+ * The longest names that services and fields may have, and as many services as an agent may be granted in one request.
+ */
 const SERVICES = Array.from({ length: 50 }, (_, service) => ({
   service_name: `s${service}`.padEnd(63, 'abcdefghijklmnopqrstuvwxyz'),
   fields: Array.from({ length: 70 }, (_each, field) =>
@@ -48,9 +50,9 @@ const SERVICES = Array.from({ length: 50 }, (_, service) => ({
 const DETAILS_BYTES_MAX = 8 * 1024;
 /** Names and values of an authorization request together. */
 const PARAMETERS_BYTES_MAX = 8 * 1024;
-/** Lengths of a client id that is an address: from more than a request may have down to what an index takes. */
+/** Lengths of a client id that is an address, from more than a request may have down to what an index accepts. */
 const ID_CHARACTERS = [7_000, 4_096, 3_000, 2_048, 1_024, 512];
-/** Fields and headers of strangers, alone: the last one is larger than what the server reads. */
+/** Sizes of single fields and headers of unauthenticated clients. The last one is larger than what the server reads. */
 const SIZES = [1_024, 8_000, 30_000, 80_000];
 const USER_AGENT = `Mozilla/5.0 ${'\u00e9'.repeat(20_000)}`;
 const TEST_MS_MAX = 5 * 60_000;
@@ -59,7 +61,7 @@ let documents: Server;
 let world: Fortress;
 let party: OAuthParty;
 let somebody: Person;
-/** No two characters are alike for long, so that nothing of it compresses. */
+/** A text without repetitions, so that it cannot be compressed. */
 const noise = (length: number): string => {
   let text = '';
   for (let at = 0; text.length < length; at++) text += ((at * 2_654_435_761) >>> 0).toString(36);
@@ -129,7 +131,7 @@ async function rowsAbout(target: string): Promise<readonly Row[]> {
   }
 }
 
-/** Until the log has a row of each type about the target; answers all rows about it. */
+/** Waits until the log has a row of each type about the target. Returns all rows about it. */
 const rowsOf = (target: string, types: readonly string[]): Promise<readonly Row[]> =>
   untilTrue(
     async () => {
@@ -150,7 +152,7 @@ const passedOn = (): readonly Endpoint[] =>
 const namesOf = (schema: unknown): readonly string[] =>
   Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
 
-/** Each field of the endpoint, and one that it does not know, in each size. */
+/** Each field of the endpoint, and an unknown one, in each size. */
 const largerBy = (endpoint: Endpoint) =>
   [
     ...namesOf(endpoint.contract.query),
@@ -158,7 +160,7 @@ const largerBy = (endpoint: Endpoint) =>
     'unknown_field',
   ].flatMap((name) => SIZES.map((size) => ({ endpoint, name, size })));
 
-/** A request that is right but for what is made larger. */
+/** A request that is valid except for the field that is enlarged. */
 function baseOf(name: string, client: TestClient): { readonly [field: string]: string } {
   const { client_id } = client;
   const authorization = {
@@ -212,7 +214,7 @@ describe('C6 the endpoints that the authorization server answers', () => {
         if (status >= 500) faults.push(`${endpoint.contract.name} ${name} ${size}: ${status}`);
       }
       expect(faults).toEqual([]);
-      // Some of it was taken, some refused.
+      // Some of the requests were accepted, some refused.
       expect([...statuses]).toEqual(expect.arrayContaining([303, 400]));
       const rows = await rowsOf(client.id, ['admin.application.create']);
       for (const { type, bytes } of rows) expect(bytes, type).toBeLessThan(DETAILS_BYTES_MAX);

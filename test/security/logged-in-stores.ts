@@ -1,4 +1,4 @@
-/** Event stores of different logins, and the plainest event to append to them. */
+/** Event stores of different logins, and the simplest event to append to them. */
 import { randomUUID } from 'node:crypto';
 import type { ServiceName } from '@cardea/contracts';
 import { type EventStore, postgresEventStores } from '@cardea/event-store';

@@ -1,6 +1,6 @@
 /**
- * Each endpoint, called by machines: as an owner with each scope alone and with none, and with its own scope in each
- * role. Nothing is sent but the credential: who is refused is refused before anything else is read.
+ * Calls each endpoint as machines: as an owner with each scope alone and with none, and with the endpoint's own scope
+ * in each role. Only the credential is sent, because a caller is refused before anything else is read.
  */
 import { MACHINE_SCOPES } from '@cardea/contracts';
 import { machineScopeOf } from '@cardea/http';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await world?.stop();
 });
 
-/** How to get a token of one scope, or of none, by a machine of these roles. */
+/** Returns a function that gets a token of one scope, or of none, for a machine with these roles. */
 async function machineOf(roles: readonly string[], machine_scopes: readonly string[]) {
   const owner = world.rest.as({ bearer: world.a.owner.access, tenant: world.a.tenantId });
   const fields = { name: 'CI', type: 'm2m', roles, machine_scopes };
@@ -46,10 +46,10 @@ async function machineOf(roles: readonly string[], machine_scopes: readonly stri
 }
 
 const LET_IN = 'let in';
-/** Takes a second scope, `vault:grant`, before it looks for anything: the key is what the agent reaches. */
+/** Requires a second scope, `vault:grant`, before it looks up anything, because a key gives what the agent reaches. */
 const WITH_GRANT = 'POST /api/v1/agents/{id}/keys/{key_id}/rotate';
 
-/** From the contract alone. */
+/** The expected result, derived from the contract only. */
 function expectedOf(entry: Entry, roles: Roles, scope: string | undefined) {
   const { contract } = entry.endpoint;
   const { who, machine = 'never' } = contract;

@@ -1,6 +1,6 @@
 /**
- * From a machine of each role with every scope, no chain of allowed calls leads to a credential above it: it raises
- * neither itself nor another. It belongs to the deployment's own tenant, in which there is most to gain.
+ * Tests that from a machine of each role with every scope, no chain of allowed calls leads to a credential above it: it
+ * raises neither itself nor another. It belongs to the deployment's own tenant, where an attacker can gain the most.
  */
 import { BOOTSTRAP_TENANT_ID, MACHINE_SCOPES } from '@cardea/contracts';
 import { testDatabase } from '@cardea/testing';
@@ -50,7 +50,7 @@ async function machineWith(roles: readonly string[], machine_scopes: readonly st
   return { bearer, application: (await owner().get(`${APPLICATIONS}/${client_id}`)).body };
 }
 
-/** People of every rank, and applications that hold something. */
+/** People of every rank, and applications with rights or secrets. */
 async function targets(machine: { readonly id: string }) {
   const { a, addUser } = world;
   const users = [];
@@ -100,7 +100,7 @@ describe('standards 1 S1 a machine', () => {
     const after = await Promise.all(protectedIds.map(async (id) => (await read(id)).body));
     expect(after).toEqual(before);
     const harm = await harmTo(world, victims);
-    // By role it ranks as its owner made it, and administers whoever ranks no higher.
+    // A machine with roles has the rank that its owner gave it, and administers users who rank no higher.
     expect(roles.length === 0 ? harm : harm.filter((each) => !ADMINISTERED.has(each))).toEqual([]);
     expect(calls.size).toBeGreaterThan(roles.length === 0 ? 30 : 50);
   });

@@ -6,14 +6,14 @@ import type { MachineRule } from '@cardea/http';
 
 /** The first row that matches `METHOD /path` counts; paths are written without `/api/v1`. */
 export const machineRules: readonly (readonly [RegExp, MachineRule])[] = [
-  // Keys and whoever gives them, other tenants, factors of others, secrets, impersonation.
+  // Keys and the endpoints that issue them, other tenants, factors of others, secrets, impersonation.
   [/^\w+ \/api-keys/, 'never'],
   [/^\w+ \/admin\/(keys|organization)/, 'never'],
   [/^(POST|DELETE) \/admin\/tenants/, 'never'],
   [/^GET \/admin\/tenants$/, 'never'],
   [/^POST \/admin\/users\/\{id\}\/(impersonate|unlock|reset-mfa)$/, 'never'],
   [/^POST \/vault\/services\/\{name\}\/secrets\/\{field\}\/reveal$/, 'never'],
-  // The tenant it belongs to.
+  // The machine's own tenant.
   [/^GET \/admin\/tenants\/\{id\}$/, 'settings:read'],
   [/^PATCH \/admin\/tenants\/\{id\}$/, 'settings:write'],
   [/^GET \/admin\/(applications|resource-servers|scopes)/, 'applications:read'],
@@ -22,7 +22,7 @@ export const machineRules: readonly (readonly [RegExp, MachineRule])[] = [
   [/^\w+ \/admin\/(users|invitations)/, 'users:write'],
   [/^GET \/agents/, 'agents:read'],
   [/^\w+ \/agents/, 'agents:write'],
-  // Questions of everybody in the tenant; tuples and the model.
+  // Questions that everybody in the tenant may ask; tuples and the model.
   [/^GET \/fga\/model/, 'model:read'],
   [/^\w+ \/fga\/model/, 'model:write'],
   [/^(POST|DELETE) \/fga\/tuples/, 'fga:write'],

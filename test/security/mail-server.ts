@@ -1,9 +1,9 @@
-/** A mail server on loopback that takes its time for each mail, and knows whom it had mail for. */
+/** A mail server on loopback that takes some time for each mail, and records the recipients. */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type MailServer = {
   readonly url: string;
-  /** Mails that came for the address. */
+  /** The number of mails to the address that have arrived. */
   readonly arrivals: (to: string) => number;
   readonly all: () => number;
   readonly close: () => Promise<void>;
@@ -34,7 +34,7 @@ export async function mailServer(pauseMs: number): Promise<MailServer> {
   };
 }
 
-/** One mail after another: whom it is for, then its text. */
+/** Accepts one mail after another: the recipient, then the text. */
 function answerCalls(
   socket: Socket,
   { pauseMs, took }: { readonly pauseMs: number; readonly took: (to: string) => void },

@@ -1,6 +1,6 @@
 /**
- * A tenant that asks a set of fifty a thousand times a minute, and has all of it told at a chat server that never
- * answers; and a victim whose approval mails and vends must not notice (C1).
+ * A tenant sends a set of fifty people a thousand requests a minute, and each is also sent to a chat server that never
+ * answers. A victim's approval mails and vends must not be affected (C1).
  */
 import { type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
 import type { MailServer } from './mail-server.ts';
@@ -15,12 +15,12 @@ import {
 } from './neighbours.ts';
 
 const REQUESTS = '/api/v1/ciba/requests';
-/** As many as a tenant may have. */
+/** The maximum number of channels of a tenant. */
 const CHANNELS = 20;
-/** As many members of a set as receive a mail about a request. */
+/** The maximum number of members of a set who receive a mail about a request. */
 const HOLDERS = 50;
 const SET = { relation: 'member', object_type: 'group', object_id: 'flooded' };
-/** A caller makes 300 requests a minute at the most, so a thousand take four. */
+/** A caller may make at most 300 requests a minute, so a thousand requests need four callers. */
 const ADMINS = 4;
 const PAUSE_MS = (ADMINS * 60_000) / 1_000;
 /** A user gets five mails a minute of their own; later ones are combined. */
@@ -96,7 +96,7 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
         for (let at = 0; at < USERS; at++) await userAt(victim, addressOf(at * MAILS_PER_USER));
       },
       pauseMs: ASKING_PAUSE_MS,
-      // Until the mail has arrived.
+      // The request ends when the mail has arrived.
       calm: async (victim) => {
         const email = addressOf(asked);
         asked += 1;
@@ -124,7 +124,7 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
   ];
 }
 
-/** Users who are there before anything is measured; more are made where a run is long. */
+/** Users that are created before anything is measured. A long run creates more. */
 const USERS = 40;
 
 /** Hands out a secret that no policy guards. */

@@ -1,6 +1,6 @@
 /**
- * A tenant that misuses one shared resource to its limit, and what a victim asks of the same resource. One per
- * resource of rule C1 that can be misused over HTTP.
+ * A tenant that misuses one shared resource to its limit, and a victim that uses the same resource. There is one pair
+ * for each resource of rule C1 that can be misused over HTTP.
  */
 import {
   type RestAnswer,
@@ -23,24 +23,27 @@ export type Neighbour = {
 
 export type Misuse = {
   readonly resource: string;
-  /** Clients of the noisy tenant that send at once, without pause. */
+  /** Clients of the noisy tenant that send concurrently, without a pause. */
   readonly clients: number;
   /** Called once, before anything is measured. */
   readonly prepare?: (noisy: Neighbour, victim: Neighbour) => Promise<void>;
   /** Called before the first noisy period. */
   readonly begin?: (noisy: Neighbour) => Promise<void>;
-  /** What each noisy client sends; or, where one request does not say it, `misuse` sends one. */
+  /** The request that each noisy client sends. If one request cannot express the misuse, `misuse` sends it instead. */
   readonly flood?: (noisy: Neighbour) => Flood | Promise<Flood>;
   readonly misuse?: (noisy: Neighbour, number: number) => Promise<RestAnswer>;
-  /** What is refused in the form of the misuse itself, beside 429 and 503. */
+  /** The status of a refusal in the form of the misuse itself, in addition to 429 and 503. */
   readonly refused?: number;
-  /** Asserted after each noisy period: false where the misuse has not reached a limit. `answers` are all so far. */
+  /**
+   * Asserted after each noisy period. False if the misuse has not reached a limit. `answers` is the number of all
+   * responses so far.
+   */
   readonly isAtLimit?: (answers: number) => boolean;
-  /** True where what was misused goes on afterwards: the calm periods then come before all noisy ones. */
+  /** True if the effect continues after the misuse. The calm periods then come before all noisy ones. */
   readonly lingers?: true;
-  /** Lets requests of noisy clients end that wait for something. */
+  /** Ends requests of noisy clients that wait for something. */
   readonly letEnd?: (noisy: Neighbour) => Promise<unknown>;
-  /** The victim's pause between two requests, where its own limits ask for more than the usual one. */
+  /** The victim's pause between two requests, if its own limits require more than the usual one. */
   readonly pauseMs?: number;
   /** One request of the victim. */
   readonly calm: (victim: Neighbour) => Promise<RestAnswer>;
@@ -48,7 +51,7 @@ export type Misuse = {
 
 export const PASSWORD = 'a password that nobody guesses';
 const WEBHOOKS = 24;
-/** Attempts of the process at once; the noisy tenant has many times as many deliveries due. */
+/** Concurrent attempts of the process. The noisy tenant has many times as many deliveries due. */
 export const WEBHOOK_CONCURRENCY = 16;
 const BACKLOG_USERS = 40;
 const MAILS_DUE_MIN = 8;
@@ -76,7 +79,7 @@ export async function neighbour(
   return { id, userId, admin: rest.as(caller), email, base, bearer };
 }
 
-/** Signed in anew, because some changes want a recent sign-in. */
+/** Signs in again, because some changes require a recent sign-in. */
 export async function signedIn(neighbour: Neighbour): Promise<Neighbour> {
   const { id: tenant, admin } = neighbour;
   const { body } = await must(loginOf(neighbour));
@@ -84,7 +87,7 @@ export async function signedIn(neighbour: Neighbour): Promise<Neighbour> {
   return { ...neighbour, bearer, admin: admin.as({ bearer, tenant }) };
 }
 
-/** Throws where the answer is no success. */
+/** Throws if the response is not a success. */
 export async function must(answering: Promise<RestAnswer>): Promise<RestAnswer> {
   const answer = await answering;
   if (answer.status < 300) return answer;
@@ -168,9 +171,10 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
         path: INVITATIONS,
         body: JSON.stringify({ email: `crowd${NUMBER}@example.com` }),
       }),
-      // Where it floods for moments alone, mails may leave as fast as they are asked for.
+      // In short noisy periods mails may leave as fast as they are requested, so only the long form asserts this.
       isAtLimit: (answers) => !testForm.long || invited + answers > mails.all() + MAILS_DUE_MIN,
-      // Until it has arrived; an address gets three mails a minute, so each has its own.
+      // The request ends when the mail has arrived. An address gets three mails a minute, so each request has a new
+      // one.
       calm: async (victim) => {
         const email = newGuest();
         const answer = await victim.admin.post(INVITATIONS, { email });
@@ -193,7 +197,7 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
       },
       letEnd: ({ admin }) => must(admin.post(`${REQUESTS}/${waitedFor}/deny`)),
       pauseMs: ASKING_PAUSE_MS,
-      // From the request to its decision, which ends the poll.
+      // Lasts from the request to its decision, which ends the poll.
       calm: async (victim) => {
         const path = `${REQUESTS}/${await openRequest(victim)}`;
         const polled = victim.admin.get(`${path}/poll`);
@@ -242,7 +246,7 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
       refused: 400,
       calm: (victim) => secretOf(victim, 'x'),
     },
-    // The last one: what it leaves due is sent for minutes.
+    // This misuse is last, because the deliveries that it leaves due are sent for minutes.
     {
       resource: 'webhook claims and slots',
       clients: 2,
@@ -255,19 +259,19 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
         }
       },
       lingers: true,
-      // Oldest first, the victim would wait for all of them.
+      // If deliveries were sent oldest first, the victim would wait for all of them.
       begin: async (noisy) => {
         for (let at = 0; at < BACKLOG_USERS; at++) await must(newUser(noisy));
         await untilTrue(() => slowArrivals() > 0, { deadlineMs: ARRIVES_MS_MAX });
       },
       misuse: async (noisy) => {
-        // More than its receivers take, and less than what schedules deliveries can do.
+        // Schedules more than the receivers accept, and less than the service can schedule.
         await pause(SCHEDULING_PAUSE_MS);
         return newUser(noisy);
       },
       isAtLimit: () =>
         users * WEBHOOKS - slowArrivals() > (BACKLOG_USERS * WEBHOOK_CONCURRENCY) / 2,
-      // Until it has arrived: the answer itself waits 5 s at most.
+      // The request ends when the delivery has arrived. The response itself waits for at most 5 s.
       calm: async ({ admin }) => {
         const came = arrivals();
         const answer = await admin.post(`/api/v1/webhooks/${tested}/test`);

@@ -1,6 +1,6 @@
 /**
- * C1: for each shared resource a noisy tenant that misuses it to its limit, and a victim that works calmly.
- * Calm and noisy periods alternate, so that what else the machine does falls on both.
+ * C1: for each shared resource, a noisy tenant misuses it to its limit and a victim works calmly. Calm and noisy
+ * periods alternate, so that other load on the machine affects both.
  */
 import { processFixture, testForm, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import { channelMisuses } from './neighbours-channels.ts';
 
 const SHORT = { turns: 1, calmMs: 700, noisyMs: 1_500 };
 const LONG_TURNS = 6;
-/** The long form measures each resource for so long. */
+/** How long the long form measures each resource. */
 const LONG_MS = (testForm.minutes ?? 3) * 60_000;
 const LONG = {
   turns: LONG_TURNS,
@@ -31,19 +31,20 @@ const LONG = {
 };
 const { turns, calmMs, noisyMs } = testForm.long ? LONG : SHORT;
 /**
- * The victim's median, noisy to calm, in every run. It is wide: one process and its database share two cores with
- * the clients of both tenants and whatever else runs. A delivery once took 600 times as long.
+ * The maximum ratio of the victim's noisy to its calm median, in every run. It is high, because one process and its
+ * database share two cores with the clients of both tenants and with other programs. A delivery once took 600 times as
+ * long.
  */
 const MEDIAN_RATIO_MAX = 200;
-/** What the rule demands; measured in the long form alone. */
+/** The ratio that the rule requires. Only the long form measures it. */
 const P99_RATIO_MAX = 2;
 const MEMORY_RATIO_MAX = 1.2;
-/** The victim's requests per noisy period, at the least: it is never stopped. */
+/** The minimum number of the victim's requests per noisy period, because the victim is never blocked. */
 const ANSWERS_MIN = 2;
 const VICTIM_PAUSE_MS = 5;
 const SETTLED_MS = 60_000;
 const SETTLED_POLL_MS = 2_000;
-/** What the mail server takes for a mail: so long that a noisy tenant fills its share of connections. */
+/** How long the mail server takes for a mail: long enough for a noisy tenant to fill its share of connections. */
 const MAIL_MS = 200;
 const TEST_MS_MAX = 10 * 60_000;
 
@@ -52,7 +53,7 @@ const sink = await webhookSink();
 const mails = await mailServer(MAIL_MS);
 let noisy: Neighbour;
 let victim: Neighbour;
-/** KiB that the process keeps; measured in the long form alone. */
+/** The memory in KiB that the process keeps. Only the long form measures it. */
 let memoryKib = async (): Promise<number> => 0;
 beforeAll(async () => {
   receiver(sink);
@@ -74,7 +75,7 @@ afterAll(async () => {
 
 type Period = { readonly times: readonly number[]; readonly failures: readonly string[] };
 
-/** The victim's requests, one after another. */
+/** Sends the victim's requests, one after another. */
 async function period(
   { calm, pauseMs = VICTIM_PAUSE_MS }: Pick<Misuse, 'calm' | 'pauseMs'>,
   forMs: number,

@@ -1,4 +1,4 @@
-/** What no follower of a log could take, in any service. */
+/** The streams that any follower of a log has parked, in all services. */
 import { Client, escapeIdentifier } from 'pg';
 
 export async function parkedStreams(databaseUrl: string): Promise<readonly object[]> {

@@ -1,4 +1,4 @@
-/** What changes settings asks for more than a role, at every endpoint of every service. */
+/** Tests what changes of settings require besides a role, at every endpoint of every service. */
 import { applicationScopeOf, type Contract, isInternal } from '@cardea/http';
 import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { type Fortress, fortress } from './fortress.ts';
 import { send, titleOf } from './sample.ts';
 import { expectStatus, PASSWORD, type Person } from './users.ts';
 
-/** The age of a sign-in at which a step-up is asked for; tokens live longer. */
+/** The age of a sign-in at which a step-up is required. Tokens live longer. */
 const STEP_UP_MS = 600_000;
 const USERS = ['user', 'admin', 'owner', 'system_admin'];
 
@@ -38,7 +38,10 @@ const classOf = (contract: Contract): Class =>
     ? `settings ${contract.access.stepUp}`
     : `things ${applicationScopeOf(contract)}`;
 
-/** Nothing has an effect: what passes the pipeline's checks meets an unknown id or a body that is no object. */
+/**
+ * Collects the refusals. No request has an effect, because one that passes the pipeline's checks has an unknown id or a
+ * body that is no object.
+ */
 async function refusals(
   bearer: string,
   expected: (contract: Contract) => boolean,

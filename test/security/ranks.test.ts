@@ -1,4 +1,7 @@
-/** From each rank of the deployment's own tenant, no chain of allowed calls leads to a credential or a power above it. */
+/**
+ * Tests that from each rank of the deployment's own tenant, no chain of allowed calls leads to a credential or a power
+ * above it.
+ */
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -16,7 +19,7 @@ const FOUNDER = { tenantId: BOOTSTRAP_TENANT_ID, email: 'root@example.com' };
 const USED = 'https://ours.example/callback';
 const APPLICATIONS = '/api/v1/admin/applications';
 const INVITATIONS = '/api/v1/admin/invitations';
-/** Keys and agents: `scopes.test.ts` searches from those that have any scope. */
+/** Kinds that are not searched from here: `scopes.test.ts` searches from keys and agents with any scope. */
 const KNOWN = [
   ...['a member', 'an administrator', 'another key'],
   ...['an agent key', 'an agent', 'an agent with a capability'],
@@ -40,7 +43,7 @@ beforeAll(async () => {
   world = await fortress({ databaseUrl: database.url, env, founder: FOUNDER });
   const { rest, a } = world;
   const as = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
-  // Otherwise anybody can become a member, whatever their rank is.
+  // With open registration anybody can become a member, whatever their rank is.
   const settings = { registration: { mode: 'invited' } };
   expectStatus(await as.patch(`/api/v1/admin/tenants/${a.tenantId}`, { settings }), 200);
 });
@@ -51,7 +54,7 @@ beforeEach(() => world.signInAgain());
 
 const owner = () => world.rest.as({ bearer: world.a.owner.access, tenant: world.a.tenantId });
 
-/** What belongs to those above: their accounts, an invitation, an application that acts for them. */
+/** Objects that belong to higher ranks: their accounts, an invitation, an application that acts for them. */
 async function targets(above: readonly (readonly string[])[]) {
   const { a, addUser, newEmail } = world;
   const users = [];
@@ -111,7 +114,7 @@ describe('P1 S1 somebody', () => {
       expect(body).toMatchObject({ redirect_uris: [USED], first_party: true });
       const tenant = await owner().get(`/api/v1/admin/tenants/${a.tenantId}`);
       expect(tenant.body.settings.app_url).not.toBe(ATTACKER);
-      // The search did something: what the rank is for was among the calls.
+      // The search did something: the calls that the rank is for were among those that succeeded.
       expect(calls.size).toBeGreaterThan(rank === 'member' ? 10 : 60);
     },
   );

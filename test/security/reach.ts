@@ -1,6 +1,6 @@
 /**
- * What the holder of a credential can reach: every endpoint is called with each credential obtained so far,
- * as in its sample and with each field that gives power; what an answer yields is used from then on.
+ * Finds what the holder of a credential can reach. Every endpoint is called with each credential obtained so far, as in
+ * its sample and with each field that gives power. Values from the responses are used in further calls.
  */
 import type { Endpoint } from '@cardea/http';
 import { testForm } from '@cardea/testing';
@@ -13,7 +13,7 @@ import { claimsOf } from './users.ts';
 import { ATTACKER, OWN_PASSWORD, powersFor } from './worth-trying.ts';
 
 const ROUNDS_MAX = 6;
-/** How many ids of one collection are used; more of a kind give no more access. */
+/** How many ids of one collection are used. More ids of a kind give no more access. */
 const OWN_IDS_MAX = testForm.long ? 3 : 1;
 /** How many credentials of one kind are used. */
 const HELD_MAX = testForm.long ? 3 : 1;
@@ -25,7 +25,7 @@ export const USER_KINDS = [
   'an owner',
   'a system administrator',
 ] as const;
-/** What no API key may come to. */
+/** The credentials and powers that no API key may reach. */
 const ABOVE_KEYS = [
   ...USER_KINDS.slice(1),
   'somebody else',
@@ -46,11 +46,11 @@ export type Reached = {
 };
 export type Start = {
   readonly bearer: string;
-  /** What it is called in the results. */
+  /** The name of the credential in the results. */
   readonly what: string;
-  /** Kinds that are not searched from: what they reach is known from a search of their own. */
+  /** Kinds that are not searched from, because a separate search shows what they reach. */
   readonly known?: readonly string[];
-  /** Kinds and powers that end the search, because it must not come to them. */
+  /** Kinds and powers that end the search, because it must not reach them. */
   readonly above: readonly string[];
 };
 type Search = {
@@ -62,15 +62,15 @@ type Search = {
   readonly ids: Map<string, string[]>;
   readonly emails: Set<string>;
   readonly answered: Map<string, boolean>;
-  /** The sample of an endpoint whose id is replaced: what the sample is about is not touched. */
+  /** The samples of endpoints whose id is replaced, so that the sample's own object is not touched. */
   readonly samples: Map<string, Ask>;
   readonly tried: Set<string>;
   readonly calls: Map<string, Set<string>>;
-  /** What is no credential: a value of the vault, an application, settings. */
+  /** Powers that are no credential: a value of the vault, an application, settings. */
   readonly powers: Set<string>;
 };
 
-/** What an API key comes to. `secret` is in the service of `SERVICE_GRANT`. */
+/** Finds what an API key can reach. `secret` is in the service of `SERVICE_GRANT`. */
 export const reachOfKey = (
   world: Fortress,
   key: string,
@@ -104,13 +104,13 @@ export async function reachOf(
     await tryAll(search, first);
     if (sizeOf(search) === before) break;
   }
-  // Last, because otherwise what was created would be deleted before it was used.
+  // These calls are last, because otherwise what was created would be deleted before it was used.
   await tryAll(search, last);
   const found = [...search.found.values()].map(({ what }) => what);
   return { calls: search.calls, found: new Set([...found, ...search.powers]) };
 }
 
-/** More than may be reached; a caller who has it needs no further search. */
+/** Whether the search has found more than may be reached. It then ends. */
 const isFound = ({ found, powers, start: { above } }: Search): boolean =>
   [...[...found.values()].map(({ what }) => what), ...powers].some((what) => above.includes(what));
 
@@ -132,7 +132,7 @@ async function isLetIn(search: Search, found: Found, { endpoint }: Entry): Promi
   if (known !== undefined) return known;
   const names = [...endpoint.contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const params = Object.fromEntries(names.map((name) => [name, 'nobody']));
-  // No JSON, so that it has no effect.
+  // The body is no JSON, so the request has no effect.
   const body = endpoint.contract.method === 'get' ? {} : { body: 'nothing' as unknown as object };
   const { status } = await asHolder(search, found, endpoint, { params, ...body });
   const isIn = status !== 401 && status !== 403;
@@ -160,7 +160,7 @@ async function tryEntry(search: Search, found: Found, entry: Entry): Promise<voi
   }
 }
 
-/** A new one for each attempt at what the sample is about, because an attempt that succeeds uses it up. */
+/** Creates a new object for each attempt, because an attempt that succeeds uses it up. */
 async function askOf(search: Search, { endpoint, sample }: Entry, id?: string): Promise<Ask> {
   const title = titleOf(endpoint);
   const known = id === undefined ? undefined : search.samples.get(title);
@@ -177,7 +177,7 @@ function asHolder({ world }: Search, { bearer, headers }: Found, endpoint: Endpo
   return send(world, endpoint, ask, { as, tenant: world.a.tenantId });
 }
 
-/** Without what only another user knows, and with the fields to set. */
+/** Removes fields that only another user knows, and adds the fields to set. */
 function attemptOf(ask: Ask, id: string | undefined, power: object | undefined): Ask {
   const { subject_token: _, ...body } = (ask.body ?? {}) as { readonly subject_token?: string };
   const [first] = Object.keys(ask.params ?? {});
@@ -218,7 +218,7 @@ async function learn(search: Search, by: Found, { entry, ask, body, text }: Lear
     readonly [field: string]: unknown;
   };
   const { contract } = entry.endpoint;
-  // Whoever may read it does not have it yet.
+  // A caller who may read an object does not have its power yet.
   const power = contract.method === 'get' ? undefined : powerOf(search, data);
   if (power !== undefined) search.powers.add(power);
   if (contract.method === 'post' && typeof data['id'] === 'string') {
@@ -245,7 +245,7 @@ async function learn(search: Search, by: Found, { entry, ask, body, text }: Lear
   if (password === OWN_PASSWORD || new_password === OWN_PASSWORD) await signIn(search);
 }
 
-/** The token of an application whose secret the answer shows; undefined where it speaks for nobody but people. */
+/** The token of an application whose secret the response shows. Undefined if the application only acts for people. */
 async function machineToken(
   { world }: Search,
   { params }: Ask,
@@ -260,7 +260,7 @@ async function machineToken(
   return token;
 }
 
-/** Powers over people that are no credential; a tenant of one's own making has nobody above its maker. */
+/** Powers over people that are no credential. In a tenant that the caller created, nobody ranks above the caller. */
 function powerOf(
   { world }: Search,
   data: { readonly [field: string]: unknown },
@@ -273,7 +273,7 @@ function powerOf(
   return isTheirs ? 'the settings of the tenant' : undefined;
 }
 
-/** As every user whose address is known, with the password that was set. */
+/** Signs in as every user whose address is known, with the password that was set. */
 async function signIn(search: Search): Promise<void> {
   const { rest, a } = search.world;
   for (const email of search.emails) {
@@ -285,7 +285,7 @@ async function signIn(search: Search): Promise<void> {
   }
 }
 
-/** One of a kind is enough, except of kinds that nobody should get. */
+/** Keeps one credential of each kind, but all of kinds that nobody should get. */
 function hold(search: Search, bearer: string): void {
   const what = kindOf(search, bearer);
   if (search.start.known?.includes(what)) return;

@@ -1,6 +1,4 @@
-/**
- * Requests that refer to somebody in their query or body, with which tenant B could try to reach into A.
- */
+/** Requests that refer to a person in their query or body, with which tenant B could try to reach into A. */
 import type { Ask } from './sample.ts';
 
 export type Ids = {

@@ -1,4 +1,7 @@
-/** A refused request tells which field is refused and what would be taken; made from each contract. */
+/**
+ * Tests that a refused request says which field is refused and what would be accepted. The requests are derived from
+ * each contract.
+ */
 import { ERROR_DETAILS } from '@cardea/contracts';
 import type { Endpoint } from '@cardea/http';
 import { testDatabase } from '@cardea/testing';
@@ -79,9 +82,9 @@ it('errors 29 every refused request names its field', async () => {
   let refused = 0;
   for (const entry of catalogueOf(world)) {
     const { contract } = entry.endpoint;
-    // A server ignores parameters that it does not know (RFC 6749, 3.1 and 3.2), and answers in that body.
+    // A server ignores parameters that it does not know (RFC 6749, 3.1 and 3.2), and its errors have another body.
     if (contract.response?.errors === 'oauth' || contract.input?.passedOn === true) continue;
-    // What comes back from the sign-in is a redirect of the authorization server, which may add parameters.
+    // The redirect after the sign-in comes from the authorization server, which may add parameters.
     if (contract.name === 'finish_page_sign_in') continue;
     const ask = await entry.sample.ask(world);
     const broken = [

@@ -14,13 +14,13 @@ export type Ask = {
 export type Sample = {
   /** The caller whose request succeeds; of tenant A, or nobody. */
   readonly by: CallerName;
-  /** Creates what the request is about first, so that it succeeds each time. */
+  /** First creates the object of the request, so that the request succeeds each time. */
   readonly ask: (world: Fortress) => Ask | Promise<Ask>;
   /** The status of the success, if it differs from the contract's. */
   readonly status?: number;
   /** Status for an id that nobody has; 404 unless stated. */
   readonly unknown?: number;
-  /** Callers whom the pipeline lets through and the handler answers otherwise. */
+  /** Callers whom the pipeline accepts and the handler refuses, with the status. */
   readonly but?: { readonly [caller in CallerName]?: number };
 };
 

@@ -1,4 +1,4 @@
-/** A scope allows what its description names, and no chain of calls leads further. */
+/** Tests that a scope allows what its description names, and that no chain of calls leads further. */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SERVICE_GRANT } from './agents-and-keys.ts';
@@ -63,7 +63,7 @@ beforeAll(async () => {
   world = await fortress({ databaseUrl: database.url });
   const { rest, a } = world;
   const admin = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
-  // Otherwise anybody can become a member, with a key or without one.
+  // With open registration anybody can become a member, with a key or without one.
   const settings = { registration: { mode: 'closed' } };
   expectStatus(await admin.patch(`/api/v1/admin/tenants/${a.tenantId}`, { settings }), 200);
   const { service_name: name } = SERVICE_GRANT;

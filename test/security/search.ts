@@ -46,7 +46,7 @@ function spellings(value: string): readonly { spelling: string; needle: string }
   return all.filter(({ needle }, at) => all.findIndex((each) => each.needle === needle) === at);
 }
 
-/** Inside a longer text that was encoded as a whole. */
+/** The base64 form of a value inside a longer text that was encoded as a whole. */
 function base64At(value: string, offset: number) {
   const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)]);
   const whole = padded.toString('base64').replaceAll('=', '');

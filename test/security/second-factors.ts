@@ -6,7 +6,7 @@ import { expectStatus, PASSWORD, type Person } from './users.ts';
 export type WithTotp = {
   readonly person: Person;
   readonly secret: string;
-  /** Recovery codes, which need no waiting for the next step. */
+  /** Recovery codes, which can be used without waiting for the next time step. */
   readonly codes: readonly string[];
 };
 

@@ -1,6 +1,6 @@
 /**
- * What the login of one service can do in PostgreSQL to what belongs to each of the others: nothing. The
- * tables and functions are taken from the catalogue, so that a new one is tried as well.
+ * Tests that the login of one service can do nothing in PostgreSQL to what belongs to the others. The tables and
+ * functions are taken from the catalogue, so that a new one is tried as well.
  */
 import { randomUUID } from 'node:crypto';
 import { LISTENS_TO, SERVICE_NAMES, type ServiceName, topicOf } from '@cardea/contracts';
@@ -173,7 +173,7 @@ describe('S25 the login of a service', () => {
       ]);
       for (const other of others(service)) {
         const store = stores.as(urlOf(service), role, other);
-        // A new stream; the right, a wrong and any revision of one that exists.
+        // A new stream, and an existing one with the right, a wrong and any revision.
         for (const expected of [0, 1, 7, 'any'] as const) {
           const stream = expected === 0 ? randomUUID() : `note-${other}`;
           const code = await appendNote(store, stream, expected).then(
@@ -208,12 +208,12 @@ describe('S25 the login of a service', () => {
       `SELECT proname AS name, prosrc ~ 'INSERT INTO eventstore.streams' AS writes FROM pg_proc
         WHERE pronamespace = 'eventstore'::regnamespace AND prosecdef ORDER BY 1`,
     );
-    // The check is on the streams, with which each append begins; a new function has to do the same.
+    // Each append begins with the table of streams, which checks the right. A new function has to do the same.
     expect(functions).toEqual([
       ...['append', 'append_batch', 'append_event', 'append_one'].map((name) => ({
         ...{ name, writes: true },
       })),
-      // It answers null to all services but the webhook dispatcher, as the attacks of the cluster show.
+      // `end_of_log` returns null to all services but the webhook dispatcher, as the attacks of the cluster show.
       { name: 'end_of_log', writes: false },
     ]);
   });

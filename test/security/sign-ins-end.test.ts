@@ -1,6 +1,6 @@
 /**
- * A token of a mailed code names no session. Its recent sign-in ends with what ends all sessions of its user, in
- * every service and at every replica.
+ * A token from a mailed code names no session. Its recent sign-in ends with everything that ends all sessions of its
+ * user, in every service and at every replica.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -112,7 +112,7 @@ async function byMailedCode({ email, tenantId: tenant }: Person): Promise<Person
   return answer.body.access_token;
 }
 
-/** Waits for the approval of a person, who owns the agent. */
+/** Starts a session of the agent and requests an approval from a person, who becomes the agent's owner. */
 async function askFor({ userId }: Person): Promise<string> {
   const { tenantId: tenant, access: subject_token } = owner;
   const path = `/api/v1/agents/${agent.id}`;

@@ -1,4 +1,4 @@
-/** What is kept about people, for the search for canaries: set, given to an application as claims, taken along. */
+/** Metadata about users, for the search for canaries: set, given to an application as claims, and exported. */
 import { expect } from 'vitest';
 import {
   application,

@@ -1,4 +1,4 @@
-/** What the product reveals of itself: the routes that it documents, and the headers of every answer. */
+/** Tests what the product reveals of itself: the routes that it documents, and the headers of every answer. */
 import type { ErrorBody } from '@cardea/contracts';
 import { catalogue, healthEndpoints } from '@cardea/http';
 import { testDatabase } from '@cardea/testing';
@@ -178,11 +178,11 @@ it('S20 a challenge names no document that is not there', async () => {
 const COOKIES: { readonly [path: string]: RegExp } = {
   '/api/v1/auth/otp/send':
     /^__Host-otp=ch_[\w-]{64}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Strict$/,
-  // It names whoever is signed in at the hosted pages: here nobody.
+  // The cookie names the person who is signed in at the hosted pages, which is nobody here.
   '/oauth2/device': /^(?:__Host-)?cardea_session=[\w-]+; path=\/;[^,]*httponly/i,
   '/api/v1/auth/social/github/authorize':
     /^__Host-social-\w{8}=[\w-]+; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
-  // With the prefix where the pages are served by https.
+  // The cookie's name has the prefix if the pages are served over https.
   '/account/sign-in':
     /^(?:__Host-)?pages-\w{8}=[\w-]+; Path=\/; Max-Age=600; (?:Secure; )?HttpOnly; SameSite=Lax$/,
 };

@@ -123,7 +123,7 @@ async function idsOfA(): Promise<Ids> {
   return { userId: member.userId, agentId: agent.id, sessionId: agent.sessionId, webhookId };
 }
 
-/** The same request by B, once with A's ids and once with ids that nobody has. */
+/** Sends the same request as B, once with A's ids and once with ids that nobody has. */
 async function foreignRow({ endpoint, sample }: Entry): Promise<readonly string[]> {
   if (!endpoint.contract.path.includes('{') || endpoint.contract.who === 'anyone') return [];
   const ask = await sample.ask(world);

@@ -1,4 +1,4 @@
-/** Which values of a body give power to whoever may set them. */
+/** Determines which values of a body give power to the caller who may set them. */
 import type { MachineScope } from '@cardea/contracts';
 import type { TSchema } from 'typebox';
 import { SERVICE_GRANT } from './agents-and-keys.ts';
@@ -6,10 +6,10 @@ import type { Fortress } from './fortress.ts';
 import type { Victims } from './harm.ts';
 
 export const OWN_PASSWORD = 'known to whoever searches';
-/** An address in a hand that is not the tenant's. */
+/** An address that an attacker controls. */
 export const ATTACKER = 'https://attacker.example';
 
-/** What an application of type `m2m` may be given, from nothing to more than anybody may have. */
+/** The scopes that an application of type `m2m` may be given, from none to more than anybody may have. */
 const WIDE: readonly MachineScope[] = [
   ...(['users:write', 'agents:write', 'vault:grant', 'vault:write', 'fga:write'] as const),
   ...(['applications:write', 'webhooks:write', 'audit:read'] as const),
@@ -25,7 +25,7 @@ const MACHINES: readonly object[] = [
 type Of = {
   readonly world: Fortress;
   readonly victims: Victims;
-  /** Own ids, by collection. */
+  /** The caller's own ids, by collection. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
 };
 
@@ -64,7 +64,7 @@ export function powersFor(
   const alone = wanted.flatMap((field) =>
     (worth[field] ?? []).map((value): object => ({ [field]: value })),
   );
-  // Most of them are created with an address of their own.
+  // The address is left out, because most objects are created with a new one.
   const together = wanted.filter((field) => field !== 'email');
   const machines = !fields.includes('machine_scopes')
     ? []

@@ -1,6 +1,6 @@
 /**
- * An agent without a field asks for it, an administrator approves, the vends of both replicas go through, and none
- * does once the time is over, by a clock that the test moves.
+ * An agent requests access to a field, an administrator approves, and the vends of both replicas succeed. None succeeds
+ * after the time is over, by a clock that the test moves.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Somebody has taken over the processes of one service, and so has their environment. Each attack tries to
- * read or forge what belongs to another one, by all the ways that lead there, and answers what it got.
+ * An attacker has taken over the processes of one service, and so has their environment. Each attack tries to read or
+ * forge what belongs to another service, on every path to it, and returns what it got.
  */
 import type { Cluster } from '@cardea/cluster';
 import { LISTENS_TO, SERVICE_NAMES, type ServiceName, topicOf } from '@cardea/contracts';
@@ -16,7 +16,7 @@ import { Client, escapeIdentifier } from 'pg';
 export type Attack = { readonly by: ServiceName; readonly on: ServiceName };
 type Way = (attack: Attack, cluster: Cluster) => Promise<readonly string[]>;
 
-/** What was got by whom; empty when the walls hold. */
+/** Returns what was obtained and by which service. Empty if every attack failed. */
 export async function gotBy(attack: Attack, cluster: Cluster): Promise<readonly string[]> {
   const ways = await Promise.all(
     [log, tables, topics, cache, bearer].map((way) => way(attack, cluster)),
@@ -24,7 +24,7 @@ export async function gotBy(attack: Attack, cluster: Cluster): Promise<readonly 
   return ways.flat().map((what) => `${attack.by} got ${what} of ${attack.on}`);
 }
 
-/** The attacks of each on each. */
+/** The attacks of each service on each other service. */
 export const ATTACKS: readonly Attack[] = SERVICE_NAMES.flatMap((by) =>
   SERVICE_NAMES.filter((on) => on !== by).map((on) => ({ by, on })),
 );
@@ -71,7 +71,7 @@ const log: Way = async ({ by, on }, cluster) => {
     );
     return [
       ...(read.length > 0 ? ['events'] : []),
-      // The dispatcher may know it: webhooks begin at positions of the logs.
+      // The dispatcher may know the head, because webhooks begin at positions of the logs.
       ...(head > 0n && by !== 'webhooks' ? ['the head of the log'] : []),
       ...(forged ? ['an event into the log'] : []),
     ];
@@ -132,7 +132,7 @@ const topics: Way = async ({ by, on }, cluster) => {
   }
 };
 
-/** A key of each, for which there is no reason to be read or written elsewhere. */
+/** A key of each service that no other service has a reason to read or write. */
 const KEYS: { readonly [service in ServiceName]: readonly string[] } = {
   identity: ['webauthn:x', 'op:Session:x', 'users-export:t:1', 'limit:identity:login:x'],
   authz: ['limit:authz:x:y'],
@@ -141,7 +141,7 @@ const KEYS: { readonly [service in ServiceName]: readonly string[] } = {
   webhooks: ['limit:webhooks:x:y'],
   audit: ['audit-export:t:1', 'limit:audit:x:y'],
 };
-/** Keys that others may read, and nobody else may write; channels on which nobody else may speak. */
+/** Keys that others may read but not write, and channels on which no other service may publish. */
 const WRITTEN_BY: { readonly [service in ServiceName]?: readonly string[] } = {
   identity: ['rev:user:x', 'rev:generation', 'user:changed:x', 'identity:changed:through'],
 };
@@ -179,7 +179,7 @@ const cache: Way = async ({ by, on }, cluster) => {
   return got;
 };
 
-/** With all that its own environment derives: as itself, and as the other one. */
+/** Uses everything that the service's own environment derives, as itself and as the other service. */
 const bearer: Way = async ({ by, on }, cluster) => {
   const settings = settingsIn(cluster, by);
   const derive = deriveFrom(settings);
@@ -193,7 +193,7 @@ const bearer: Way = async ({ by, on }, cluster) => {
     ...internalBearers({ derive }, [callee], on).to(callee),
     ...internalBearers({ derive, settings }, [callee], on).to(callee),
   ]);
-  // What it may show by right is not forged.
+  // A bearer that the service may use by right is not forged.
   const forged = [...others, ...derived].filter((each) => !own.includes(each));
   const path = OFFERED[on];
   const tries = cluster
@@ -212,15 +212,15 @@ const bearer: Way = async ({ by, on }, cluster) => {
   return (await Promise.all(answers)).flat();
 };
 
-/** A call that a service offers to others, who authenticate before anything is looked for. */
+/** A call that a service offers to others. Callers are authenticated before anything is looked up. */
 const OFFERED: { readonly [service in ServiceName]?: string } = {
   identity: '/internal/v1/jwks',
   approval: `/internal/v1/approval/requests/${crypto.randomUUID()}`,
-  // The path takes POST alone; who has no right to the listener is refused before that matters.
+  // The path accepts only POST. A caller without a right to the listener is refused before that matters.
   authz: '/internal/v1/authz/holders',
 };
 
-/** Whether a service's environment is what it is given alone, and nothing that opens more. */
+/** Checks that a service's environment contains only what it is given, and nothing that gives more access. */
 export function strangersIn(cluster: Cluster, deployment: Settings): readonly string[] {
   const all = SERVICE_NAMES.map((service) => ({ service, env: cluster.environmentOf(service) }));
   const roots = [deployment.JWT_SECRET.reveal(), deployment.ENCRYPTION_KEY.reveal()];

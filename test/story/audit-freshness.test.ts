@@ -1,7 +1,4 @@
-/**
- * A caller who acts and then lists sees the row, also while others write; how long the list took is
- * printed.
- */
+/** Tests that a caller who acts and then lists sees the row, even while others write. Prints how long the list took. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +30,7 @@ const tuple = (name: string) => ({
   object_id: name,
 });
 
-/** Tuples written one after another, by this many writers at once, until they are stopped. */
+/** This many writers write tuples one after another until they are stopped. */
 function writersOf(rest: RestDriver) {
   let running = true;
   let written = 0;
@@ -56,12 +53,14 @@ function writersOf(rest: RestDriver) {
 
 const OWN = { type: 'admin.fga.write_tuple', actor_type: 'admin', limit: 5 };
 
-/** So long a list waits for what happened before; then it is answered without (docs/design/audit.md). */
+/**
+ * The time for which a list waits for earlier writes. After that it is answered without them (docs/design/audit.md).
+ */
 const WAITED_MS_MAX = 1_000;
-/** A busy machine may be as slow for one act or two. */
+/** The share of acts that may be late, because the machine may be busy. */
 const LATE_SHARE_MAX = 0.05;
 
-/** Acts and lists; returns what was missing, also after the longest wait, and how long the lists took. */
+/** Acts and lists. Returns what was missing even after the longest wait, and how long the lists took. */
 async function actAndList(rest: RestDriver) {
   const missing: string[] = [];
   const late: string[] = [];

@@ -1,4 +1,4 @@
-/** A tenant of an organization with something of everything in it, made over HTTP. */
+/** A tenant of an organization with one object of every kind, created over HTTP. */
 import { randomBytes } from 'node:crypto';
 import { type RestDriver, untilTrue } from '@cardea/testing';
 import { Secret, TOTP } from 'otpauth';
@@ -101,7 +101,7 @@ async function agentAtWork(admin: RestDriver, member: RestDriver, userId: string
   const ask = { service_name: 'warehouse', fields: ['password'] };
   const vend = `/api/v1/agent/sessions/${session.id}/credentials`;
   const headers = { 'x-service-token': session.capability_token };
-  // The bus may take a moment to tell the vault of the session.
+  // The bus may take a moment to deliver the session to the vault.
   await untilTrue(async () => (await bot.post(vend, ask, { headers })).status === 200);
   const terms = { name: 'ask first', service_name: 'warehouse', fields: '*', agent_ids: '*' };
   const policy = { ...terms, effect: 'require_approval' };
@@ -118,24 +118,24 @@ async function agentAtWork(admin: RestDriver, member: RestDriver, userId: string
   });
 }
 
-/** What may name a tenant that is gone, and why. */
+/** Tables that may still name a deleted tenant, each with the reason. */
 const STAYS: readonly RegExp[] = [
-  // The audit log runs out by itself, as the organization has set.
+  // Rows of the audit log expire on their own, as the organization has set.
   /^audit\./,
-  // An immutable log: what it says of persons can be read by nobody.
+  // The log is immutable, and nobody can read what it contains about persons.
   /^eventstore\./,
-  // Records run out within a week.
+  // Records expire within a week.
   /^bus\./,
-  // Subjects whose keys were erased, so that nobody makes them again.
+  // Subjects whose keys were erased, so that no process creates them again.
   /^\w+\.subject_keys$/,
   /^vault\.tenant_keys$/,
-  // Tokens of the tenant are refused as long as one could be valid.
+  // Tokens of the tenant are refused for as long as one could be valid.
   /^identity\.revocations$/,
-  // Names of types and relations, and numbers; which ids were related when, as the log says it.
+  // Names of types and relations, and numbers. They show which ids were related when, as the log does.
   /^authz\.(models|tuple_counts|tuple_clocks|tuple_spans)$/,
 ];
 
-/** Rows that name the tenant, by table, and its keys that still open something. */
+/** Rows that name the tenant, by table, and its keys that can still decrypt something. */
 export async function leftOf(databaseUrl: string, tenantId: string): Promise<readonly string[]> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -151,7 +151,7 @@ export async function leftOf(databaseUrl: string, tenantId: string): Promise<rea
       const stays = STAYS.some((each) => each.test(name));
       if (!stays && (found.rowCount ?? 0) > 0) left.push(name);
       if (!/subject_keys$|tenant_keys$/.test(name)) continue;
-      // The vault hashes names of services, which its log says in clear.
+      // The vault hashes names of services, which its log contains in clear text.
       const subject = name.endsWith('subject_keys') ? 'subject_id' : 'state';
       const keys = await client.query<{ key: string }>(
         `SELECT ${subject} AS key FROM ${name} WHERE tenant_id = $1 AND wrapped IS NOT NULL

@@ -21,9 +21,9 @@ import { wrongAnswers } from './every-endpoint.ts';
 
 /** Real processes; 1,000 pairs are in `packages/read-models/test/read-your-writes.int.test.ts`. */
 const PAIRS = testForm.long ? 1_000 : 50;
-/** Time for three requests, on a busy machine. */
+/** The time limit for three requests on a busy machine. */
 const PAIR_MS_MAX = 750;
-/** For services whose writes are slow, or limited in number. */
+/** The number of pairs for services whose writes are slow, or limited in number. */
 const FEW_PAIRS = testForm.long ? 25 : 8;
 /** Well below the 30 s for which identity's answer about a key is cached. */
 const NOTICE_MS_MAX = 20_000;
@@ -35,7 +35,7 @@ const SECRETS = {
 const processes = testCluster({ replicas: 2, env: { ...SECRETS, VAULT_REVEAL: 'on' } });
 const besides = processFixture();
 const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
-/** What an admin may read at each service. */
+/** An endpoint of each service that an admin may read. */
 const READABLE = {
   identity: '/api/v1/auth/me',
   authz: '/api/v1/fga/tuples',
@@ -165,7 +165,7 @@ describe('two processes of each service', () => {
     const admin = await company(processes.rest);
     const dying = processes.replica('identity', 1);
     const rest = processes.at('identity', 2).as(admin);
-    // Requested before, so that there are connections to the process that dies.
+    // Keys are requested before, so that there are connections to the process that dies.
     const keys = ['before', 'after'].map(async (name) => {
       const made = await rest.post('/api/v1/api-keys', { name, scopes: ['fga:read'] });
       return { bearer: made.body.key, tenant: admin.tenant };
@@ -250,7 +250,7 @@ describe('two processes of each service', () => {
       await each.end('SIGKILL');
       await each.start();
     };
-    // Identity has read the tenant before; it looks for closed tenants as soon as it starts.
+    // Identity has read the tenant already, and searches for closed tenants as soon as it starts.
     await reborn(processes.replica('identity', 2));
     await Promise.all(SERVICE_NAMES.map((service) => reborn(processes.replica(service, 1))));
     await untilTrue(() => isGone(postgres, made.id), {

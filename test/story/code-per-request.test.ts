@@ -1,10 +1,10 @@
 /**
- * How much of our code a warm request enters, from its arrival to its answer: whoever reads the request's path
- * reads that many files and functions. V8 counts which functions were called. A request that enters more says
- * so in this table.
+ * The number of files and functions of our code that a warm request enters, from its arrival to its response. A reader
+ * of the request's path has to read that many. V8 counts which functions were called. A change that enters more has to
+ * say so in this table.
  *
- * The request's path is what the answer needs: the request pipeline, the decision, the append, and the projections,
- * for which the answer waits. Projections that do not concern the event are counted, too, because they are woken by the
+ * The request's path is what the answer needs: the request pipeline, the decision, the append, and the projections, for
+ * which the answer waits. Projections that do not concern the event are counted, too, because they are woken by the
  * same code. No answer waits for the relay, which publishes the event. It runs in one process of a service, and there
  * at the same time as the end of the request, so V8 would count it. Here the test holds the lease of the relay, as
  * another process of the service would. Then it releases the lease and counts again, with limits of their own.
@@ -28,18 +28,23 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const START_MS_MAX = 400_000;
 const TEST_MS_MAX = 300_000;
-/** Requests before any are counted, so that caches and connections are there. */
+/** The number of requests before any are counted, so that caches are filled and connections are open. */
 const WARM_UP = 20;
-/** What every one of these plays enters belongs to the request; a timer that fires in one of them does not. */
+/**
+ * A function that every one of these plays enters belongs to the request. A timer that fires in one of them does not.
+ */
 const PLAYS = 12;
-/** Functions that an idle process enters between two looks: what followed from the last request is over. */
+/**
+ * If an idle process enters no more functions than this between two checks, the consequences of the last request are
+ * over.
+ */
 const IDLE_FUNCTIONS_MAX = 40;
 
 type Entered = { readonly files: number; readonly functions: number };
 
 type Limits = { readonly path: Entered; readonly withRelay: Entered };
 
-/** At most. The goal for the path of a profile change is 70 files and 300 functions. */
+/** The maximum for each request. The goal for the path of a profile change is 70 files and 300 functions. */
 const EXPECTED: { readonly [request: string]: Limits } = {
   'profile changed': {
     path: { files: 107, functions: 422 },
@@ -59,13 +64,13 @@ const root = `${pathToFileURL(join(import.meta.dirname, '../..')).href}/`;
 const OWN = /^(packages|services)\/[^/]+\/src\//;
 /** The advisory lock of a lease is the first half of its name's hash (`packages/postgres`, `lockKey`). */
 const RELAY_LOCK = String(createHash('sha256').update('relay:identity').digest().readBigInt64BE());
-/** What a relay enters for each event that it publishes. */
+/** The file that a relay enters for each event that it publishes. */
 const RELAY_FILE = 'packages/event-bus/src/relay/relay-sink.ts ';
 /** A request with this header is counted. */
 const COUNTED = 'x-counted';
 /**
- * Loaded before everything else. V8 writes into a file what was called since the last one: at a signal, and at
- * the beginning and the end of a request that is counted.
+ * Loaded before everything else. V8 writes the functions that were called since the last file: at a signal, and at the
+ * beginning and the end of a request that is counted.
  */
 const COUNTING = `
   import { subscribe } from 'node:diagnostics_channel';
@@ -113,7 +118,7 @@ it('a warm request enters no more files and functions than the table says', {
   console.log({ path: Object.fromEntries(path), withRelay: Object.fromEntries(withRelay) });
   expect(above(path, 'path')).toEqual([]);
   expect(above(withRelay, 'withRelay')).toEqual([]);
-  // A figure of nothing would hold any limit.
+  // If nothing were counted, every limit would be met.
   expect(path.get('profile changed')?.functions).toBeGreaterThan(200);
 });
 
@@ -130,7 +135,7 @@ async function calledByEach(send: Send): Promise<readonly string[]> {
   while (plays.length < PLAYS) {
     await untilTrue(async () => (await calledNow()).size <= IDLE_FUNCTIONS_MAX);
     await send({ [COUNTED]: 'yes' });
-    await taken(); // at its beginning
+    await taken(); // The file that was written at the beginning of the request.
     plays.push(await taken());
   }
   const [first = new Set<string>(), ...others] = plays;
@@ -175,7 +180,7 @@ async function taken(): Promise<ReadonlySet<string>> {
     () => readdirSync(folder).toSorted((a, b) => numberOf(a) - numberOf(b))[0],
   );
   const path = join(folder, file);
-  // The file may still be in writing.
+  // The file may not be complete yet.
   const { result } = await untilTrue(() => JSON.parse(readFileSync(path, 'utf8')) as Coverage);
   rmSync(path);
   const names = new Set<string>();

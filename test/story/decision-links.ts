@@ -1,6 +1,6 @@
 /**
- * A person with a phone decides from the mail's link, and again from a message in a chat: sign-in by passkey, the
- * number that the agent shows, and the agent has what it waits for. Whoever plays this says where Cardea answers.
+ * A person with a phone decides from the mail's link, and again from a message in a chat: they sign in by passkey and
+ * type the number that the agent shows, and the agent gets what it waits for. The caller says where Cardea answers.
  */
 import { type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
 import { expect } from 'vitest';
@@ -25,7 +25,7 @@ export type Deployment = {
   readonly mailbox: string;
   readonly chat: WebhookSink;
   readonly browser: ChromiumFixture;
-  /** Where the browser finds Cardea's pages. */
+  /** The URL at which the browser finds Cardea's pages. */
   readonly publicUrl: string;
 };
 
@@ -36,7 +36,7 @@ type World = {
   readonly reporter: AskingAgent;
 };
 
-/** A secret that a policy guards, Ada who is asked, her agent, and a channel of the tenant's chat. */
+/** A secret that a policy guards, Ada who approves, her agent, and a channel of the tenant's chat. */
 async function prepared(of: Deployment): Promise<World> {
   const { rest, admin: as } = of;
   const admin = rest.as(as);
@@ -49,7 +49,7 @@ async function prepared(of: Deployment): Promise<World> {
   });
   const channel = { name: 'Ops', format: 'slack', url: `${of.chat.url}/services/T0/B0/x` };
   await bodyOf(admin.post('/api/v1/ciba/channels', channel));
-  // From here on a sign-in needs a second factor; the first one enrols a passkey.
+  // From now on a sign-in needs a second factor. The first sign-in enrols a passkey.
   const settings = { settings: { mfa_policy: 'required' } };
   await bodyOf(admin.patch(`/api/v1/admin/tenants/${as.tenant}`, settings));
   return { of, admin, email, reporter };
@@ -98,7 +98,7 @@ async function approvedFrom(page: Page, link: string, code: string): Promise<voi
   await page.waitForSelector('.tag.good');
 }
 
-/** The whole story; the same page of the same phone twice, each time signed out before. */
+/** Plays the whole story: the same page of the same phone twice, each time signed out before. */
 export async function decidesFromLinks(of: Deployment): Promise<void> {
   const world = await prepared(of);
   const page = await enrolled(world);

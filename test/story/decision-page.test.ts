@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.stop());
 
-/** A service with one secret, a policy that asks Ada with a number to compare, and an agent of hers. */
+/** A service with one secret, a policy that requires Ada to compare a number, and an agent of hers. */
 const prepare = (): Promise<AskingAgent> =>
   askingAgent(admin, {
     service: 'warehouse',

@@ -1,4 +1,4 @@
-/** An owner closes a tenant. Thirty days later all of it is gone, whatever dies meanwhile. */
+/** An owner closes a tenant. Thirty days later all of it is gone, even if processes die in between. */
 import { type FixtureProcess, processFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { instance } from '../faults/instance.ts';
@@ -43,7 +43,7 @@ describe('a tenant that was deleted, in one process', () => {
       },
       { what: 'it is gone', deadlineMs: GONE_MS_MAX },
     );
-    // Once at its first erasure, and once at the second of what was left.
+    // The process died once at its first erasure, and once at the second erasure of the rest.
     expect(deaths).toBeGreaterThanOrEqual(2);
     await alive?.end('SIGTERM');
     later({});

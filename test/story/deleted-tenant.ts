@@ -10,13 +10,19 @@ import { type Branch, branch, leftOf } from './branch.ts';
 const LATER = new URL('later.mjs', import.meta.url).href;
 const TENANTS = '/api/v1/admin/tenants';
 export const PLAYED_MS_MAX = 600_000;
-/** Less, so that what is left is told. */
+/** Shorter than the test's own limit, so that the failure says what is left. */
 export const GONE_MS_MAX = 400_000;
-/** After keys were erased: the first time in its first life, the second in its second, and so on. */
+/**
+ * The fail point of a process that dies after it has erased keys: in its first life after the first time, in its second
+ * life after the second time, and so on.
+ */
 export const deadly = (deaths: number): string => `erase.after_key=kill@${deaths + 1}`;
 export const DAYS = 30;
 
-/** Gives settings to the processes that are started with `env`; until it is set, they are as any other. */
+/**
+ * Gives settings to the processes that are started with `env`. Until they are set, these processes behave like any
+ * other.
+ */
 export function starts(name: string) {
   // A folder for each file of tests: files in one process share this module.
   const folder = mkdtempSync(join(tmpdir(), 'cardea-later-'));
@@ -28,7 +34,10 @@ export function starts(name: string) {
   return { set, env: { NODE_OPTIONS: `--import ${LATER}`, LATER_FILE: file } };
 }
 
-/** What is there of it before, so that nothing found afterwards means something. */
+/**
+ * Tables that must have rows of the tenant before its deletion. Otherwise it would mean nothing to find none
+ * afterwards.
+ */
 const HELD = [
   ...['agent_keys', 'agent_sessions', 'agents', 'api_keys', 'applications', 'delegations'],
   ...['invitations', 'resource_servers', 'sessions', 'users'],
@@ -53,12 +62,12 @@ export async function closed(rest: RestDriver, of: { mailbox: string; databaseUr
   return made;
 }
 
-/** As if it had been closed thirty days earlier; a clock that runs ahead would unsettle the brokers. */
+/** Closes the tenant as if that had happened thirty days earlier. A clock that is ahead would disturb the brokers. */
 export async function closeEarlier(databaseUrl: string, tenantId: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    // The log keeps its events from everybody else.
+    // The triggers that protect the log's events are off in this session.
     await client.query('SET session_replication_role = replica');
     const { rowCount } = await client.query(
       `UPDATE eventstore.events SET data = jsonb_set(data, '{shred_at}', to_jsonb(now()))
@@ -78,7 +87,7 @@ export async function isGone(databaseUrl: string, tenantId: string): Promise<boo
   return true;
 }
 
-/** Whoever was signed up or reserved there may come again; others have noticed nothing. */
+/** Checks that the users and the slug can be registered again, and that other tenants are not affected. */
 export async function expectFree(rest: RestDriver, { owner, slug, email, ownerTenant }: Branch) {
   const heir = await owner.post(TENANTS, { name: 'Heir', slug });
   expect(heir.status).toBe(201);

@@ -12,7 +12,7 @@ import { usersOf } from '../security/users.ts';
 /** The parts of a world that the samples use; callers who are refused are not tested here. */
 type World = Pick<Fortress, 'rest' | 'a' | 'b' | 'receiver' | 'newEmail' | 'signUp' | 'addUser'>;
 
-/** What is wrong with the answers of all endpoints, a sentence each. */
+/** Returns what is wrong with the answers of all endpoints, a sentence each. */
 export async function wrongAnswers(cluster: Cluster): Promise<readonly string[]> {
   const receiver = await webhookSink();
   try {
@@ -43,7 +43,8 @@ async function wrongAnswersWith(
     if (isInternal(endpoint.contract)) continue;
     const owner = owners.get(endpoint.contract.name);
     if (endpoint.contract.audience === 'page') {
-      // The key of the pages' cookie is the cluster's own: who is not signed in is answered by the same service.
+      // The key of the pages' cookie is the cluster's own. Visitors who are not signed in are answered by the same
+      // service.
       const { headers } = await send(world, endpoint, { params: { id: 'none' } }, {});
       const by = headers.get('x-served-by');
       if (by !== owner) wrong.push(`${titleOf(endpoint)}: by ${by}, not ${owner}`);

@@ -1,6 +1,6 @@
 /**
- * Two people whose pages a browser visits: Ann, for whom there is something on each page, and Bob, for whom there is
- * nothing. Besides, the requests about which Ann decides, and the links of mails.
+ * Two people whose pages a browser visits: Ann, for whom each page has something to show, and Bob, for whom none has.
+ * It also has the requests about which Ann decides, and the links of mails.
  */
 import { type RestDriver, untilTrue } from '@cardea/testing';
 import { type AskingAgent, askingAgent, bodyOf } from '../../scripts/pictures/asking-agent.ts';
@@ -8,7 +8,7 @@ import { codeOf } from '../../services/identity/test/mfa-fixture.ts';
 import type { Instance } from '../faults/instance.ts';
 
 const DAY_MS = 86_400_000;
-/** The requests wait until every size was seen. */
+/** The requests wait until every window size was tested. */
 const WAIT_S = 3_600;
 const LINKS = {
   change: 'email-change/verify',
@@ -81,7 +81,7 @@ export async function everyPageWorld(cardea: Instance, redirectUri: string): Pro
   );
   const channel = await channelsOf(ann, deployer.person.id);
   const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
-  // It begins later, so that until then Ann is asked.
+  // The deputyship begins later, so requests go to Ann until then.
   const deputy = { user_id: bob, from: inDays(7), until: inDays(21) };
   await bodyOf(ann.put('/api/v1/ciba/deputy', deputy));
   const links = await mailedLinks(cardea, admin, ann);
@@ -144,7 +144,7 @@ async function requestsOf(
   };
 }
 
-/** Two channels that are told of nothing here, since all requests were made before. */
+/** Two channels that get no message here, since all requests were made before. */
 async function channelsOf(ann: RestDriver, userId: string): Promise<string> {
   const add = (more: object) =>
     bodyOf(ann.post('/api/v1/ciba/channels', { recipient: { user_id: userId }, ...more }));
@@ -185,7 +185,7 @@ async function mailedLinks(
   };
 }
 
-/** What there is once Ann has signed in at the pages and allowed an application something. */
+/** The world after Ann has signed in at the pages and given an application access. */
 export type LaterWorld = World & {
   readonly consent: string;
   readonly recoveryCodes: readonly string[];

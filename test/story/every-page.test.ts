@@ -30,7 +30,7 @@ const ALL_SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
   // The CSS pixels of a window of 1,280 pixels at 200 %.
   ['200 percent', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2, locale: 'de-DE' }],
 ];
-/** The short form plays the dark one and the narrowest one, each page at one of them by turns. */
+/** The short form plays the dark size and the narrowest one, and uses them in turn for the pages. */
 const SIZES = ALL_SIZES.filter((_, at) => testForm.long || at % 2 === 0).map(
   ([size, options], turn) => ({ size, options, turn }),
 );
@@ -138,7 +138,7 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${PICTURES}/${file}.png`, fullPage: true });
 }
 
-/** What violates the policy of a page, and what is loaded from elsewhere. The list grows with the visits. */
+/** Collects violations of a page's policy, and what is loaded from elsewhere. The list grows with the visits. */
 function reportsOf(page: Page): readonly string[] {
   const reports: string[] = [];
   page.on('console', (message) => {

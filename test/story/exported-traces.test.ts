@@ -1,6 +1,6 @@
 /**
- * What a collector receives from real processes: the drivers' spans below the request's, and no unwanted
- * attribute.
+ * Tests the spans that a collector receives from real processes: the drivers' spans below the request's, and no
+ * unwanted attribute.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -58,7 +58,7 @@ const TELL_LOADS = `data:text/javascript,${encodeURIComponent(
 )}`;
 
 const fixture = processFixture();
-/** Where mails are written. */
+/** The folder into which mails are written. */
 const folder = mkdtempSync(join(tmpdir(), 'cardea-traces-'));
 const database = testDatabase();
 needRedis();

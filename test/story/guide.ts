@@ -1,6 +1,6 @@
 /**
- * Runs a guide of `docs/guides` as its reader would: its files are written, its commands run in one bash, its
- * pages are opened in a browser, and what it says it prints is compared.
+ * Runs a guide of `docs/guides` as its reader would: its files are written, its commands run in one bash, its pages are
+ * opened in a browser, and its printed results are compared.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -28,7 +28,7 @@ export type Step =
   | { readonly kind: 'file'; readonly name: string; readonly text: string }
   | { readonly kind: 'page'; readonly url: string; readonly shows: string };
 
-/** What the reader takes from their own instance. */
+/** Values that the reader takes from their own instance. */
 export type GuideContext = {
   readonly values: { readonly [name: string]: string };
   /** The settings that the operator's commands need to find it. */
@@ -36,8 +36,8 @@ export type GuideContext = {
   /** Opens a page, signs in where it asks for that, and waits for a page whose text fits. */
   readonly openPage: (url: string, fits: (text: string) => boolean) => Promise<unknown>;
   /**
-   * Awaited before each block: a reader takes seconds to go on, in which the services hear of what was done, also where
-   * other tests keep the machine busy.
+   * Awaited before each block. A reader takes seconds to continue, in which the services receive what was done. This
+   * also holds if other tests keep the machine busy.
    */
   readonly settled: () => Promise<void>;
 };
@@ -67,7 +67,7 @@ export function stepsOf(guide: string): readonly Step[] {
   return steps;
 }
 
-/** Runs the steps in a folder of their own; throws at the first that does not do what the guide says. */
+/** Runs the steps in a separate folder. Throws at the first step that does not do what the guide says. */
 export async function runGuide(
   steps: readonly Step[],
   { values, openPage, deployment, settled }: GuideContext,
@@ -89,7 +89,7 @@ export async function runGuide(
   }
 }
 
-/** `export NAME=…` is where readers put in what their own instance printed. */
+/** `export NAME=…` is where readers insert what their own instance printed. */
 function withValues(commands: string, values: GuideContext['values']): string {
   return commands.replaceAll(/^export (\w+)=(?:…|'…')/gm, (_line, name: string) => {
     const value = values[name];
@@ -103,7 +103,7 @@ function expectPrinted(printed: string, shown: string): void {
   throw new Error(`The guide shows\n${shown}\nand what came is\n${printed}`);
 }
 
-/** Each line that the guide shows comes, in that order; `…` stands for anything within a line. */
+/** Whether each line that the guide shows was printed, in that order. `…` stands for anything within a line. */
 function hasLines(printed: string, shown: string): boolean {
   const lines = shown.trim().split('\n');
   const patterns = lines.map((line) =>
@@ -125,7 +125,7 @@ function startShell(folder: string, deployment: GuideContext['deployment']) {
   const ownPython = PYTHON.includes('/') ? [dirname(PYTHON)] : [];
   const child = spawn('bash', ['-s'], {
     cwd: folder,
-    // A group of its own, so that the servers which a guide starts end with it.
+    // The shell has a separate process group, so that the servers which a guide starts end with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
@@ -161,7 +161,7 @@ function startShell(folder: string, deployment: GuideContext['deployment']) {
       );
       if (!isDone()) {
         const printed = output.slice(from);
-        // The summary of a run shows the first line alone.
+        // The summary of a run shows the first line only.
         throw new Error(`It failed: ${lastLinesOf(printed)}\n${commands}\n${printed}`);
       }
       return output.slice(from);
@@ -181,8 +181,8 @@ const lastLinesOf = (printed: string): string =>
   printed.trim().split('\n').slice(-LAST_LINES).join(' | ');
 
 /**
- * Installs what the workspace has pinned instead of what a registry has today, and runs the operator's commands
- * without a look at the installation.
+ * Installs what the workspace has pinned instead of what a registry has today, and runs the operator's commands without
+ * checking the installation.
  */
 const NPM = `#!/usr/bin/env bash
 set -euo pipefail

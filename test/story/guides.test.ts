@@ -23,9 +23,9 @@ import { hasRequests } from './python.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const GUIDES = join(ROOT, 'docs/guides');
 const START = 'start.md';
-/** The one whose instance publishes to Kafka. */
+/** The guide whose instance publishes to Kafka. */
 const KAFKA = 'subscribe-to-kafka.md';
-/** Ports that the guides name; free ones stand for them here. */
+/** Ports that the guides name. They are replaced by free ones here. */
 const PORTS = ['3000', '3001'];
 /** Two screens of 75 lines. */
 const LINES_MAX = 160;
@@ -41,7 +41,7 @@ let ports: readonly number[] = [];
 const guides = readdirSync(GUIDES).filter((name) => name.endsWith('.md'));
 const textOf = (name: string): string => readFileSync(join(GUIDES, name), 'utf8');
 
-/** With the preparations that the guide asks for. */
+/** The steps of a guide, with the preparations that the guide requires. */
 function allSteps(name: string): readonly Step[] {
   const text = PORTS.reduce(
     (each, port, index) => each.replaceAll(port, String(ports[index])),
@@ -128,7 +128,7 @@ describe('the guide of Kafka', () => {
   });
 
   it(`${KAFKA} does what it says`, async () => {
-    // A broker of its own, for the guide makes the topics under their real names.
+    // A separate broker, because the guide creates the topics under their real names.
     kafka = await startKafka({ dataDir: folder });
     const KAFKA_BROKERS = kafka.brokers.join(',');
     const publishing = await instance(fixture, {

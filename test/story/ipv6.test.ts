@@ -1,4 +1,4 @@
-/** The whole product where its only address, and that of its gateway, is one of IPv6. */
+/** Tests the whole product with an IPv6 address as its only address and that of its gateway. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { needNginx } from '../need-nginx.ts';
 const quiet = (): void => undefined;
 const TEST_MS_MAX = 5 * 60_000;
 
-/** Undefined where this machine has the address; else why not. */
+/** Undefined if this machine has the address; otherwise the reason why it has not. */
 async function whyNot(): Promise<string | undefined> {
   const server = createServer();
   const listening = once(server, 'listening').then(
@@ -79,7 +79,7 @@ describe.skipIf(reason !== undefined)(
   },
 );
 
-// In the long form alone: the instance above listens by the same code.
+// Only in the long form, because the instance above listens by the same code.
 describe.runIf(testForm.long && reason === undefined)(
   `a cluster whose HOST is ::1${reason === undefined ? '' : ` (${reason})`}`,
   () => {

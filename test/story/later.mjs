@@ -1,6 +1,6 @@
 /**
- * Loaded before a process of the product: moves its clock and arms fail points, as the file LATER_FILE says
- * when it starts. So a process that is started again is days later than the others.
+ * Loaded before a process of the product. It moves the clock of the process and arms fail points, as the file
+ * LATER_FILE says at the start. So a process that is restarted is days later than the others.
  */
 import { readFileSync } from 'node:fs';
 

@@ -10,7 +10,7 @@ import { shownFaults } from '../../services/identity/test/page-checks.ts';
 import { MAIL_KINDS } from '../deploy/mail-kinds.ts';
 
 const WIDTHS_PX = [320, 700];
-/** As long as words of people and agents may be, without a space. */
+/** The maximum length of texts of people and agents, without a space. */
 const LONG = 'W'.repeat(60);
 
 describe.skipIf(CHROMIUM === undefined)('people 11 a mail as it is shown', () => {

@@ -57,7 +57,7 @@ describe('O10 the metrics of an instance that has been used', () => {
         return missingIn(samples).length === 0;
       },
       { deadlineMs: SCRAPED_MS_MAX, what: 'all series are there' },
-    ).catch(() => undefined); // the first test reports what is missing
+    ).catch(() => undefined); // The first test reports what is missing.
   });
 
   it('are all that alarms and dashboard name', () => {

@@ -1,6 +1,6 @@
 /**
- * Approvals over night, over HTTP alone: an agent asks in the evening, its session ends and its process too; the
- * person decides the next day, and the agent, started again, uses the approval once.
+ * Approvals over night, over HTTP only. An agent sends a request in the evening, and its session and its process end.
+ * The person decides the next day, and the agent, after a restart, uses the approval once.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +37,7 @@ const tokenOf = async ({ cardea, tenant }: Made, name: string): Promise<string> 
   return (await cardea.rest.post('/api/v1/auth/login', body, { tenant })).body.access_token;
 };
 
-/** A session of the agent; `vend` takes the one service. */
+/** A session of the agent. `vend` requests the one service. */
 async function session(made: Made, { user, purpose = 'Nightly report', fields }: Use) {
   const { cardea, key, tenant } = made;
   const services = [{ service_name: 'warehouse', fields: fields ?? ['password'] }];
@@ -101,7 +101,7 @@ const agent = async (made: Made, args: readonly string[]): Promise<string> => {
   return stdout.trim();
 };
 
-/** Ada approves what the agent does for others; a policy asks her and gives her a week. */
+/** Ada approves what the agent does for others. A policy names her and gives her a week. */
 async function company(cardea: Instance): Promise<Made> {
   const { bearer, tenant } = await cardea.admin();
   const admin = cardea.rest.as({ bearer, tenant });
@@ -133,7 +133,7 @@ async function company(cardea: Instance): Promise<Made> {
   return { cardea, key, tenant };
 }
 
-/** What does not use the approval of another session. */
+/** Sessions that must not use the approval of another session. */
 async function refusals(made: Made): Promise<void> {
   const admin = made.cardea.rest.as(await made.cardea.admin());
   const ada = await person(made, 'ada');

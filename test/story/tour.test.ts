@@ -11,7 +11,7 @@ const database = testDatabase();
 describe('the story', () => {
   it('Q5 holds at every step with its events in EventStoreDB, as far as its stand-in goes', async () => {
     const standIn = await startFakeEventStore();
-    // Undefined without Chromium: then the user decides by the API.
+    // Undefined without Chromium. Then the user decides over the API.
     const bobs = await phone();
     const instance = await temporaryInstance(quiet, {
       ...CHEAP_HASHES,

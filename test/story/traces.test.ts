@@ -71,12 +71,12 @@ describe('the spans of a call', () => {
     );
     expect(made.status).toBe(201);
 
-    // The founder of the tenant may be told of too: their event is hardly older than the webhook.
+    // The founder of the tenant may be published too, because that event is hardly older than the webhook.
     const received = await sink.waitFor(({ body }) => body.includes(made.body.id));
     await sink.close();
     const [, traceId, spanId] = String(received.headers['traceparent']).split('-');
     expect(traceId).toBe(TRACE);
-    // A span ends after its work: others may use the result, or have the answer, before.
+    // A span ends after its work, so others may use the result or get the answer before.
     for (const name of ['request POST /api/v1/admin/users', 'command user', 'append', 'deliver']) {
       await untilTrue(() => inTrace(name).length > 0, { what: `a span ${name}` });
     }

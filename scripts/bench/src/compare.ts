@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Goal, Measured, Pair, Row, Side, Verdict } from './harness.ts';
 
 const ROUNDS = 5;
-/** How long each side runs before it is measured: V8 goes on compiling for some 50,000 requests. */
+/** How long each side runs before it is measured. V8 keeps compiling for about 50,000 requests. */
 const WARM_UP_SECONDS_MIN = 5;
 const SPREAD_MAX = 0.3;
 const CEILING_SHARE_MAX = 0.8;
@@ -79,7 +79,10 @@ export function judged(
   };
 }
 
-/** One line for the console; a void row shows no figure, because wrong answers may be faster than right ones. */
+/**
+ * Formats a row as one line for the console. A void row shows no figure, because wrong answers may be faster than right
+ * ones.
+ */
 export const resultLine = (row: Row): string =>
   row.verdict === 'void'
     ? `${row.id}: void, ${wrongAnswers(row)} answers were not the expected ones`
@@ -88,7 +91,7 @@ export const resultLine = (row: Row): string =>
 const wrongAnswers = ({ subject_measured, floor_measured }: Row): number =>
   subject_measured.errors + floor_measured.errors;
 
-/** Half the cores. */
+/** The highest load at which the machine counts as idle: half the number of cores. */
 const idleLoadMax = () => availableParallelism() / 2;
 
 function verdictOf(

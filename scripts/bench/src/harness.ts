@@ -1,19 +1,19 @@
-/** Shared by all benchmarks: what a bench is given, its figures, and processes that measure. */
+/** Types and functions that all benchmarks share: their context, their figures, and the processes that measure. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServiceName } from '@cardea/contracts';
 
-/** What one side did during one measurement. */
+/** The result of one measurement of one side. */
 export type Measured = {
   readonly per_second: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** CPU time of whatever did the work, per operation. */
+  /** CPU time per operation of the processes that did the work, in milliseconds. */
   readonly cpu_ms?: number;
   readonly rss_mb?: number;
   /** Wrong responses and failures; a single one makes the row void. */
   readonly errors: number;
-  /** How many operations these figures are of. */
+  /** The number of measured operations. */
   readonly count?: number;
   /** Operations per second of the CPU time of a server and its database, and of the server's alone. */
   readonly per_cpu_second?: number;
@@ -33,7 +33,7 @@ export type Pair = {
   readonly id: string;
   readonly subject: Side;
   readonly floor: Side;
-  /** Undefined: printed for information. */
+  /** If undefined, the row is printed for information only. */
   readonly goal?: Goal;
   /** The figure that is compared; throughput by default. */
   readonly figure?:
@@ -64,26 +64,26 @@ export type Row = {
   readonly floor_measured: Measured;
 };
 
-/** Starts nginx with one worker and these addresses of each service; undefined where nginx is not installed. */
+/** Starts nginx with one worker and these addresses of each service. Undefined if nginx is not installed. */
 export type StartGateway = (
   upstreams: {
     readonly [name in ServiceName]: readonly string[];
   },
-  /** A free one unless named. */
+  /** The port; a free one by default. */
   port?: number,
 ) => Promise<{ readonly url: string; readonly pid: number; stop(): Promise<void> } | undefined>;
 
 export type BenchContext = {
   readonly smoke: boolean;
-  /** Measures the product as six processes; without it as one. */
+  /** Whether the product is measured as six processes instead of one. */
   readonly cluster: boolean;
-  /** Servers of others to compare with. */
+  /** The names of other products' servers to compare with. */
   readonly against: readonly string[];
-  /** How long each measurement takes, but for the warm-up, which may take longer. */
+  /** The duration of each measurement in seconds. The warm-up may take longer. */
   readonly seconds: number;
   /** The machine's load before the run began. */
   readonly loadBefore: number;
-  /** A fresh, migrated database on the run's server; the URL is the owner's. */
+  /** Creates a migrated database on the run's server. Returns the owner's URL. */
   readonly database: () => Promise<string>;
   /** The id of that server's first process. */
   readonly postgresPid: number;
@@ -92,7 +92,7 @@ export type BenchContext = {
   readonly startGateway: StartGateway;
   /** Called at the end of the bench, also after a failure. */
   readonly onEnd: (close: () => Promise<void> | void) => void;
-  /** Starts a subject for this bench alone; a smoke run starts it once for all benches that name it. */
+  /** Starts a subject for this bench only. A smoke run starts it once for all benches that use the same name. */
   readonly shared: <T>(name: string, start: (context: BenchContext) => Promise<T>) => Promise<T>;
 };
 
@@ -100,8 +100,8 @@ export type Bench = {
   readonly id: string;
   readonly title: string;
   /**
-   * `npm test` only loads it, `npm run test:long` runs it. The others play each kind of subject: a worker, a service in a
-   * process of its own, the product as a whole, the gateway.
+   * If true, `npm test` only loads the bench, and `npm run test:long` runs it. The other benches cover each kind of
+   * subject: a worker, a service in its own process, the whole product, the gateway.
    */
   readonly isLong?: boolean;
   readonly run: (context: BenchContext) => Promise<readonly Row[]>;
@@ -112,7 +112,7 @@ export async function measureCalls(
   callers: number,
   seconds: number,
   operation: (caller: number) => Promise<unknown>,
-  /** Ends the measurement before its time. */
+  /** Returns true to end the measurement early. */
   isExhausted: () => boolean = () => false,
 ): Promise<Measured> {
   const times: number[] = [];
@@ -145,7 +145,7 @@ export async function measureCalls(
   };
 }
 
-/** For the file of a worker: answers each `measure(seconds)` of the parent, and ends with it. */
+/** For a worker's file: answers each `measure(seconds)` of the parent process, and ends with that process. */
 export function serveMeasurements(measure: (seconds: number) => Promise<Measured>): void {
   process.on('message', async (seconds: number) => {
     process.send?.(await measure(seconds));
@@ -189,7 +189,7 @@ export async function measurePasses(
   };
 }
 
-/** A side that runs in a process of its own, started from `script` with `args`. */
+/** A side that runs in a separate process, started from `script` with `args`. */
 export async function workerSide(
   context: BenchContext,
   name: string,
@@ -229,8 +229,8 @@ export async function answerOf(child: ChildProcess): Promise<unknown> {
 }
 
 /**
- * Calls at a fixed rate, whatever the calls before do: so the times are those of a server at that load, and
- * include what a call waited for the others.
+ * Calls at a fixed rate, even if earlier calls have not ended. So the times are those of a server at that load, and
+ * include the time that a call waited for others.
  */
 export async function measureArrivals(
   perSecond: number,

@@ -19,9 +19,12 @@ export type Load = {
   readonly origin: string;
   /** The number of requests that are pending at any time. */
   readonly connections: number;
-  /** Sent one after the other, repeatedly. */
+  /** The requests are sent one after another, repeatedly. */
   readonly requests: readonly LoadRequest[];
-  /** Requests that are sent per second, whatever the answers do; otherwise the next follows an answer. */
+  /**
+   * The rate of requests per second, independent of the responses. If undefined, each request follows the previous
+   * response.
+   */
   readonly perSecond?: number;
 };
 
@@ -34,7 +37,7 @@ export async function httpSide(
 ): Promise<Side & { readonly pid: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-load-'));
   context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'load.json'); // in a file, because it may contain keys and be long
+  const path = join(folder, 'load.json'); // Passed in a file, because it may contain keys and be long.
   writeFileSync(path, JSON.stringify(load), { mode: 0o600 });
   return workerSide(context, name, WORKER, [path]);
 }

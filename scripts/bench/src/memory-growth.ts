@@ -1,4 +1,4 @@
-/** By how much the memory of a process grows while something runs. */
+/** Measures how much the memory of a process grows while something runs. */
 import { procText } from '@cardea/testing';
 
 const MEMORY_EVERY_MS = 20;

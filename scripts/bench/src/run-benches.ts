@@ -7,17 +7,17 @@ import { describeMachine, writeReport } from './report.ts';
 import { type BenchServer, benchServer } from './server.ts';
 
 export type BenchRun = {
-  /** Ids; all benches unless named. */
+  /** Ids of the benches to run; all by default. */
   readonly only?: readonly string[] | undefined;
   /** The duration of each measurement; above 0. */
   readonly seconds: number;
-  /** One round of each pair, to see that it works. */
+  /** Runs one round of each pair, to check that it works. */
   readonly smoke: boolean;
-  /** Runs benches that are long also in a smoke run. */
+  /** Runs long benches in a smoke run, too. */
   readonly long: boolean;
-  /** Six processes instead of standalone, where a bench measures the product as a whole. */
+  /** Starts six processes instead of standalone, for benches that measure the product as a whole. */
   readonly cluster: boolean;
-  /** Servers of others, where a bench compares with them. */
+  /** The names of other products' servers, for benches that compare with them. */
   readonly against: readonly string[];
   readonly startGateway: StartGateway;
 };
@@ -107,7 +107,7 @@ async function runOne(
 
 const BENCHES = new URL('./benches/', import.meta.url);
 
-/** A file that cannot be loaded fails the run, and does not keep the others from running. */
+/** A file that cannot be loaded fails the run, but the other files still run. */
 async function allBenches(): Promise<{ benches: readonly Bench[]; broken: boolean }> {
   const files = (await readdir(BENCHES)).filter((file) => file.endsWith('.bench.ts'));
   const found = await Promise.all(files.map(benchesOf));

@@ -12,7 +12,7 @@ import { Client } from 'pg';
 
 const VERSION = '0.1.0';
 const TEMPLATE = 'bench_template';
-/** B1 opens 256 for its floor alone. */
+/** B1 alone opens 256 connections for its floor. */
 const CONNECTIONS_MAX = '420';
 
 export type BenchServer = {
@@ -26,7 +26,7 @@ export type BenchServer = {
 
 export async function benchServer(): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-'));
-  chmodSync(folder, 0o711); // as root, the server's own user needs access
+  chmodSync(folder, 0o711); // If we are root, the server's own user needs access.
   const local = await startLocalPostgres({
     dataFolder: join(folder, 'postgres'),
     password: randomBytes(18).toString('base64url'),

@@ -1,6 +1,6 @@
 /**
- * The product as a whole, under measurement: standalone, or six processes behind nginx with Redis and
- * Kafka; and the processor time of all that belongs to it.
+ * Starts the whole product for a measurement: standalone, or six processes behind nginx with Redis and Kafka. It also
+ * measures the processor time of all these processes.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -16,22 +16,22 @@ import { Client } from 'pg';
 import type { BenchContext, Goal } from './harness.ts';
 import { familyMs, processorMs } from './processor-time.ts';
 
-/** Nothing is refused for being asked often, and tokens outlive the run. */
+/** With these settings no request exceeds a rate limit, and tokens outlive the run. */
 const SETTINGS = { RATE_LIMIT_FACTOR: '1000000', JWT_EXPIRY: '24h' };
 
 export type WholeSystem = {
   readonly base: string;
   /** The processes of the product, without PostgreSQL and the gateway. */
   readonly serverPids: readonly number[];
-  /** The processor time of all server processes and PostgreSQL, in milliseconds, without what {@link level} costs. */
+  /** The processor time of all server processes and PostgreSQL, in milliseconds, without the cost of {@link level}. */
   processorMs(): number;
-  /** The processor time of servers whose cost is printed apart. */
+  /** The processor time of servers whose cost is printed separately. */
   readonly apart: { readonly [server: string]: () => number };
   /** Resolves when every position has reached its end, and nothing waits to be sent. */
   level(): Promise<void>;
 };
 
-/** Goals are those of standalone. */
+/** Goals apply to standalone only. */
 export const goalIn = ({ cluster }: BenchContext, goal: Goal): { readonly goal?: Goal } =>
   cluster ? {} : { goal };
 
@@ -65,7 +65,7 @@ type Started = {
   readonly serverPids: readonly number[];
   readonly otherPids: readonly number[];
   readonly apart: WholeSystem['apart'];
-  /** Undefined where topics are tables. */
+  /** Undefined if topics are tables. */
   readonly ends?: TopicEnds;
 };
 
@@ -75,7 +75,7 @@ async function standalone(context: BenchContext): Promise<Started> {
     password: randomBytes(18).toString('base64url'),
     temporary: true,
   });
-  // Also when the run is broken off.
+  // The server is stopped even if the run is interrupted.
   const stop = (): void => postgres.stop({ remove: true });
   process.once('exit', stop);
   context.onEnd(() => {
@@ -131,7 +131,7 @@ async function cluster(context: BenchContext): Promise<Started> {
 
 function temporaryFolder({ onEnd }: BenchContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-'));
-  chmodSync(folder, 0o711); // as root, the database's own user needs access
+  chmodSync(folder, 0o711); // If we are root, the database's own user needs access.
   onEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,7 +1,6 @@
 /**
- * Cardea as in production, on one machine and without containers: six services as processes of their own,
- * each with the given number of replicas, with nginx, PostgreSQL, Redis and Kafka. Tests start it the same
- * way.
+ * Cardea as in production, on one machine and without containers: six services as separate processes, each with the
+ * given number of replicas, with nginx, PostgreSQL, Redis and Kafka. Tests start it in the same way.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,11 +19,11 @@ import { Stops } from './stops.ts';
 
 const { version } = packageJson;
 const PORTS_PER_PROCESS = 3;
-/** Connections for requests of one process, where a dozen processes share a machine. */
+/** Connections of one process for requests. A dozen processes share the machine. */
 const POOL_SIZE = '10';
 const STOP_MS_MAX = 30_000;
 const OWNER_ONLY_FILE = 0o600;
-/** Services that others call, each under one address for all its replicas. */
+/** Services that other services call. Each has one address for all its replicas. */
 const ASKED: readonly ServiceName[] = ['identity', 'approval', 'authz'];
 
 export type ClusterToStart = {
@@ -40,7 +39,7 @@ export type ClusterToStart = {
   readonly postgresPassword: string;
   /** JWT_SECRET, ENCRYPTION_KEY, ADMIN_EMAIL, ADMIN_PASSWORD, and any further setting of the services. */
   readonly env: { readonly [name: string]: string };
-  /** Servers to use instead of starting own ones; `kafkaBrokers: ''` runs without Kafka. */
+  /** Servers to use instead of starting new ones. `kafkaBrokers: ''` runs without Kafka. */
   readonly given?: {
     readonly databaseUrl?: string | undefined;
     readonly redisUrl?: string | undefined;
@@ -196,7 +195,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
   };
 }
 
-/** Its address is unknown yet, and is not needed. */
+/** The address of the cache is not known yet, and is not needed here. */
 function cacheUsersOf({ env }: ClusterToStart, password: string): readonly string[] {
   const [database, cache] = ['postgres://unused', `redis://:${password}@unused`];
   const settings = deploymentSettings({ ...env, DATABASE_URL: database, REDIS_URL: cache });
@@ -246,7 +245,7 @@ function environmentOf(
   };
 }
 
-/** Ends all at the same time: each drains by itself, and none waits for another. */
+/** Ends all at the same time, because each process drains by itself. */
 async function endAll(processes: readonly ServiceProcess[]): Promise<void> {
   const ends = processes
     .filter((each) => each.alive)

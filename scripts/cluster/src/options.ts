@@ -2,11 +2,11 @@
 import { parseArgs } from 'node:util';
 
 export type Options = {
-  /** Data folder; undefined: `.cardea/cluster`. */
+  /** The data folder. Undefined means `.cardea/cluster`. */
   readonly data: string | undefined;
-  /** The folder is removed at the end. */
+  /** Whether the folder is removed at the end. */
   readonly temp: boolean;
-  /** The gateway's port; undefined: PORT, else 8080, and with `temp` a free one. */
+  /** The gateway's port. Undefined means PORT, or else 8080, or a free port with `temp`. */
   readonly port: number | undefined;
   /** Processes of each service. */
   readonly replicas: number;

@@ -20,7 +20,7 @@ export type RequiredPrograms = {
   readonly kafka: boolean;
 };
 
-/** Empty when nothing is missing; else one sentence per part and the command that installs them. */
+/** Returns an empty text if nothing is missing; otherwise one sentence per part and the command that installs them. */
 export function missingPrograms(needs: RequiredPrograms): string {
   const missing = [
     ...(needs.redis && !isOnPath(REDIS.program) ? [REDIS] : []),

@@ -25,12 +25,12 @@ export type ServersToStart = {
   readonly folder: string;
   readonly password: string;
   readonly temporary: boolean;
-  /** The address of the mailbox; other servers are at 127.0.0.1. */
+  /** The address of the mailbox. Other servers are at 127.0.0.1. */
   readonly host: string;
   readonly version: string;
   readonly log: Logger;
   readonly processes: number;
-  /** Servers that run already; an empty string for Kafka leaves it out. */
+  /** Servers that run already. An empty string for Kafka means that none is used. */
   readonly given: {
     readonly databaseUrl?: string | undefined;
     readonly redisUrl?: string | undefined;
@@ -48,13 +48,13 @@ export type ServersToStart = {
 export type Servers = {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** It was started here, with users for the services. */
+  /** Whether the cache was started here, with users for the services. */
   readonly hasCacheUsers: boolean;
-  /** Undefined: topics are tables. */
+  /** Undefined if topics are tables. */
   readonly kafkaBrokers: string | undefined;
-  /** Where users log in; undefined: no Kafka, or not ours. */
+  /** The listener for users with logins. Undefined without Kafka, or if the broker is not ours. */
   readonly kafkaBrokersForUsers: string | undefined;
-  /** Undefined: events are rows in PostgreSQL. */
+  /** Undefined if events are rows in PostgreSQL. */
   readonly eventstoreUrl: string | undefined;
   readonly smtpUrl: string;
   readonly mailbox: string;
@@ -67,7 +67,7 @@ export type ServerPids = { readonly [server in 'postgres' | 'redis' | 'kafka']?:
 /** Starts all at the same time; {@link Stops} stops them, the database last. */
 export async function startServers(of: ServersToStart): Promise<Servers> {
   const { given, stops, say } = of;
-  // First, so that it stops last.
+  // Added first, so that it stops last.
   const pids: Pids = {};
   const databaseUrl = given.databaseUrl ?? (await postgres(of, pids));
   const [redisUrl, ownKafka, eventstoreUrl, mailbox] = await Promise.all([
@@ -96,7 +96,7 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
   };
 }
 
-/** Stops the server however this process ends; cancelled once the server was stopped in order. */
+/** Stops the server however this process ends. It is cancelled once the server was stopped in order. */
 function endWithUs(stops: Stops, pid: number): void {
   stops.add('its last will', lastWill(pid));
 }

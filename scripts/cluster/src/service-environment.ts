@@ -1,7 +1,7 @@
 /**
- * What each service's processes have in their environment: settings that all share, and logins of their own.
- * A cluster that keeps nothing gives them secrets of their own, too; one that was started before may hold keys
- * under the deployment's.
+ * The environment of each service's processes: settings that all share, and logins of the service. A cluster that
+ * stores nothing gives each service separate secrets, too. One that was started before may have keys under the
+ * deployment's secrets.
  */
 import type { ServiceName } from '@cardea/contracts';
 import { readSettings, type Settings } from '@cardea/runtime';

@@ -18,7 +18,7 @@ export type Ports = {
 
 export type ServiceProcess = {
   readonly service: ServiceName;
-  /** From 1. */
+  /** The number of the replica, from 1. */
   readonly replica: number;
   readonly name: string;
   readonly api: string;
@@ -138,7 +138,7 @@ export function lastOf(child: { output(): string }): string {
   return lines.join('') === '' ? ' and said nothing' : `:\n${lines.join('\n')}`;
 }
 
-/** Its probes say so, and its API port is open, which opens last. */
+/** Whether its probes report the start and its API port, which opens last, is open. */
 async function isStarted(management: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(LOOK_MS_MAX);

@@ -14,7 +14,7 @@ export class Stops {
     else void stop();
   }
 
-  /** Returns what went wrong, a sentence each. */
+  /** Stops all parts. Returns what went wrong, a sentence each. */
   all(): Promise<readonly string[]> {
     this.#stopping ??= this.#each();
     return this.#stopping;

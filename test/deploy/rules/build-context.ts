@@ -1,4 +1,4 @@
-/** What `docker build` would send to its engine: the checkout without what .dockerignore excludes. */
+/** The files that `docker build` would send to its engine: the checkout without what .dockerignore excludes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import dockerignore from '@balena/dockerignore';

@@ -1,4 +1,4 @@
-/** Rules for what a service's container may hold: secrets and logins of its own, and no others. */
+/** Rules for the contents of a service's container: its own secrets and logins, and no others. */
 import { deploymentsOf, podOf } from './kubernetes-rules.ts';
 import type { Manifests } from './manifests.ts';
 import type { Rule } from './rule.ts';
@@ -6,7 +6,7 @@ import type { Rule } from './rule.ts';
 const IN_MEMORY = 'Memory';
 
 /**
- * An init container derives them into memory; the service has that folder alone, where the others have the
+ * An init container derives them into memory. The service has only that folder, where the other containers have the
  * secrets of the deployment.
  */
 export const givesEachServiceItsOwn: Rule<Manifests> = (subject) =>

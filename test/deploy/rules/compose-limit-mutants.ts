@@ -1,4 +1,4 @@
-/** Compose files that let a container use up too much, or show a secret. */
+/** Compose files that let a container use too many resources, or reveal a secret. */
 import type { ComposeFile } from './compose-file.ts';
 import * as limits from './compose-limits.ts';
 import { reference, service, settings } from './mutated-compose.ts';

@@ -1,4 +1,4 @@
-/** Rules for what a container may use up, and for where its secrets are. */
+/** Rules for the resources that a container may use, and for the location of its secrets. */
 import { referencesIn } from './compose-file.ts';
 import { type ComposeSubject, SECRETS_FOLDER, servicesOf } from './compose-subject.ts';
 import type { Rule } from './rule.ts';
@@ -6,7 +6,7 @@ import type { Rule } from './rule.ts';
 const IS_SECRET = /SECRET|PASSWORD|ENCRYPTION_KEY/;
 const OWNERS_FOLDER = 'SECRETS_FOLDER';
 
-/** Variables of a container can be read by whoever may list containers; a file in a folder of its owner cannot. */
+/** Anybody who may list containers can read their variables, but cannot read a file in a folder of its owner. */
 export const keepsSecretsInFiles: Rule<ComposeSubject> = (subject) => {
   const { secrets } = subject.file;
   const inFiles = Object.entries(secrets)
@@ -33,7 +33,7 @@ export const keepsSecretsInFiles: Rule<ComposeSubject> = (subject) => {
   return [...inFiles, ...inVariables, ...unknown];
 };
 
-/** A look comes every few seconds, in each container: none of them starts Node or Java. */
+/** Health checks run every few seconds in each container, so none of them may start Node or Java. */
 export const checksCheaply: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
     .filter(([, { healthcheck: check }]) =>
@@ -41,7 +41,7 @@ export const checksCheaply: Rule<ComposeSubject> = (subject) =>
     )
     .map(([name]) => `to look after ${name} is dear`);
 
-/** What runs wild fills neither memory, nor the table of processes, nor the disk with what it prints. */
+/** A container that is out of control fills neither memory, nor the process table, nor the disk with its output. */
 export const boundsEach: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
     .filter(

@@ -35,7 +35,7 @@ export const keepsServersInside: Rule<ComposeSubject> = (subject) => [
     .map(([name]) => `${name} is on the network of everybody`),
 ];
 
-/** The file of an SMTP server has to be there; an empty one declares that none is wanted. */
+/** The file of an SMTP server has to exist. An empty one states that none is wanted. */
 export const asksForMail: Rule<ComposeSubject> = (subject) =>
   named(subject, ['identity', 'approval'])
     .filter(([, { environment = {} }]) => environment['SMTP_URL_FILE'] !== '/run/secrets/SMTP_URL')

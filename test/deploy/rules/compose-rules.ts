@@ -96,7 +96,7 @@ export const confinesOurs: Rule<ComposeSubject> = (subject) =>
     )
     .map(([name]) => `${name} may do more than it needs`);
 
-/** Where the tour's receiver listens: on the loopback of those who deliver to it. */
+/** The network in which the tour's receiver listens: the loopback of the containers that deliver to it. */
 const BESIDE_DISPATCHER = 'service:webhook-dispatcher';
 
 export const gainsNoPrivileges: Rule<ComposeSubject> = (subject) =>
@@ -188,7 +188,7 @@ export const buildsEachService: Rule<ComposeSubject> = (subject) =>
     })
     .map(([name]) => `${name} is built from something else`);
 
-/** Somebody else may own the same name in a registry. */
+/** Somebody else may own an image of the same name in a registry. */
 export const pullsNothingOfOurs: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
     .filter(isOurs)

@@ -17,10 +17,10 @@ export const servicesOf = ({ file }: ComposeSubject): readonly Named[] =>
 export const named = (subject: ComposeSubject, names: readonly string[]): readonly Named[] =>
   servicesOf(subject).filter(([name]) => names.includes(name));
 
-/** Where a container reads a secret; its variable is called `<NAME>_FILE`. */
+/** The folder in which a container reads its secrets. The variable of a secret is called `<NAME>_FILE`. */
 export const SECRETS_FOLDER = '/run/secrets/';
 
-/** What the files of secrets may hold; those that are not named are empty. */
+/** The contents that files of secrets may have. Files that are not listed are empty. */
 export const SECRETS: Variables = {
   DATABASE_URL: 'postgres://cardea_service:0123456789@postgres:5432/cardea',
   MIGRATION_DATABASE_URL: 'postgres://cardea:0123456789@postgres:5432/cardea',
@@ -31,7 +31,7 @@ export const SECRETS: Variables = {
   SMTP_URL: 'smtp://mailbox:1025',
 };
 
-/** The variables of a container as `.env` fills them in, with what the files hold in the place of their paths. */
+/** The variables of a container with the values of `.env`, and with the contents of files instead of their paths. */
 export function environmentOf(
   { environment = {} }: ComposeService,
   { variables }: ComposeSubject,

@@ -7,7 +7,7 @@ export type Step = {
   readonly words: readonly string[];
   readonly text: string;
   readonly isJson: boolean;
-  /** As `--timeout=3s`. */
+  /** In the form `--timeout=3s`. */
   readonly flags: readonly string[];
   /** `--from` of a COPY. */
   readonly from: string | undefined;

@@ -30,7 +30,9 @@ export const hasAStart: Rule<DockerfileSubject> = (subject) =>
     ? []
     : ['nothing is started, or too much'];
 
-/** Numbers, so that an orchestrator can tell that neither is root's; nothing is created after it. */
+/**
+ * User and group are numbers, so that an orchestrator can tell that neither is root's. Nothing is created after them.
+ */
 export const endsAsNobody: Rule<DockerfileSubject> = (subject) => {
   const { steps } = lastOf(subject);
   const users = stepsNamed(steps, 'USER');
@@ -131,7 +133,7 @@ export const copiedInto = (subject: DockerfileSubject, folder: string): readonly
     .filter(({ words }) => words.at(-1)?.startsWith(folder))
     .flatMap(({ words }) => words.slice(0, -1));
 
-/** What a service depends on, directly or not, as folders of the workspace. */
+/** The direct and indirect dependencies of a service, as folders of the workspace. */
 export function closureOf(service: string): readonly string[] {
   const kept = new Set([`services/${service}`]);
   for (const folder of kept) {
@@ -162,7 +164,7 @@ export const copiesTheClosure: Rule<DockerfileSubject> = (subject) => {
   ];
 };
 
-/** What a file needs at run time: neither types nor Node's own modules. */
+/** The imports that a file needs at run time: neither types nor Node's own modules. */
 const IMPORT =
   /^(?:import|export)\s+(?!type\b)[\w*${},\s]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 

@@ -123,7 +123,7 @@ export const runsTwoReplicas: Rule<Manifests> = (subject) => [
     .map(({ metadata }) => `${metadata.name} may be drained at once, or never`),
 ];
 
-/** As an installer's hook it would wait for pods that wait for it. */
+/** The migration is no installer's hook, because it would then wait for pods that wait for it. */
 export const migratesFirst: Rule<Manifests> = (subject) => [
   ...subject.documents
     .filter(

@@ -1,4 +1,4 @@
-/** What kustomize would send to a cluster, before it adds hashes to names: the documents of a folder. */
+/** The documents of a folder as kustomize would send them to a cluster, before it adds hashes to names. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';

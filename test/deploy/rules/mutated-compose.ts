@@ -1,7 +1,7 @@
-/** What mutants of a compose file change. */
+/** Helpers with which mutants change a compose file. */
 import type { ComposeFile, ComposeService } from './compose-file.ts';
 
-/** Throws if there is none. */
+/** Returns the service. Throws if there is none. */
 export const service = (file: ComposeFile, name: string): ComposeService => {
   const found = file.services[name];
   if (found === undefined) throw new Error(`no service ${name}`);

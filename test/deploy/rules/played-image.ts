@@ -8,7 +8,7 @@ import { type Step, stagesOf } from './dockerfile-parts.ts';
 
 const RUN_MS_MAX = 240_000;
 
-/** What the image of a service holds as `/app`. */
+/** Creates the folder that a service's image has as `/app`. */
 export function playImage(folder: string, service: string): void {
   const context = buildContext();
   // The first two stages share it, so that a COPY from one to the next does nothing.

@@ -46,5 +46,5 @@ export const SERVICES = [
   'audit-projector',
 ] as const;
 
-/** They send mail or call servers of others; the other services have no reason to connect outside. */
+/** Services that send mail or call third-party servers. The others have no reason to connect outside. */
 export const REACH_OUTSIDE = ['identity', 'vault', 'approval', 'webhook-dispatcher'];

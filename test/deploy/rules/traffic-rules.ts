@@ -1,4 +1,4 @@
-/** Who may reach whom in the cluster: policies name the actual callers, and no others. */
+/** Rules about which workloads may reach which others: policies name the actual callers, and no others. */
 import { podOf } from './kubernetes-rules.ts';
 import type { Manifest, Manifests, Peer, Traffic } from './manifests.ts';
 import { difference, REACH_OUTSIDE, type Rule, SERVICES } from './rule.ts';
@@ -45,10 +45,7 @@ export const letsInItsCallers: Rule<Manifests> = (subject) =>
     return difference(expected, found, name);
   });
 
-/**
- * The proxies that the gateway trusts for a client's address are set by the overlay, in a setting of its
- * own.
- */
+/** The overlay sets the proxies that the gateway trusts for a client's address, in a separate setting. */
 export const believesNobodyUnnamed: Rule<Manifests> = ({ documents, settings }) => {
   const gateway = documents.find(
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'gateway',
@@ -78,7 +75,7 @@ export const asksWhomItMay: Rule<Manifests> = (subject) =>
     return difference(expected, asked, name);
   });
 
-/** Even those may not reach what only the cluster should, above all its metadata service. */
+/** Even these services may not reach what only the cluster should, above all its metadata service. */
 export const reachesOutsideWhereItMust: Rule<Manifests> = (subject) => {
   const blocks = policiesOf(subject).flatMap(({ metadata, spec }) =>
     (spec?.egress ?? [])

@@ -1,4 +1,4 @@
-/** What the other examples handle: a stream, a table, and what another service publishes. */
+/** The stream, the table and the events of another service that the other examples handle. */
 import { integrationEvents } from '@cardea/contracts';
 import { orNull, table } from '@cardea/read-models';
 import Type from 'typebox';

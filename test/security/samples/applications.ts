@@ -30,12 +30,12 @@ export const applicationSamples: Samples = {
   introspect_token: {
     by: 'none',
     ask: tokenOf,
-    // A credential that is shown has to be one that may ask.
+    // If a credential is sent, it has to be one that may introspect tokens.
     but: { 'member of B': 401, forged: 401, 'agent key': 401 },
   },
-  // Whoever asks as no client, or without the cookie of an interaction, gets the protocol's own refusal.
+  // A request without a client, or without the cookie of an interaction, gets the protocol's own refusal.
   authorize: { by: 'none', ask: () => AS_JSON, status: 400 },
-  // The browser is sent on, and told there.
+  // The browser is redirected and gets the refusal there.
   post_authorize: { by: 'none', ask: () => ({ body: { client_id: 'nobody' } }), status: 303 },
   end_session: {
     by: 'none',
@@ -53,7 +53,7 @@ export const applicationSamples: Samples = {
   revoke_token: { by: 'none', ask: () => ({ body: {} }), status: 400 },
   authorize_device: { by: 'none', ask: () => ({ body: {} }), status: 400 },
   device_page: { by: 'none', ask: () => ({}) },
-  // Without the secret of the page that asks for the code.
+  // The request lacks the secret of the page that asks for the code.
   enter_device_code: { by: 'none', ask: () => ({ body: { user_code: 'BBBB-BBBB' } }), status: 400 },
   resume_device: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 400 },
   push_authorization_request: { by: 'none', ask: () => ({ body: {} }), status: 400 },
@@ -92,7 +92,7 @@ export const applicationSamples: Samples = {
     ask: () => ({ params: { uid: 'nobody' }, body: { code: 'AAAA-AAAA' } }),
     status: 403,
   },
-  // To the page that proves the address alone.
+  // Leads to the page that only proves the address.
   interaction_verify_email_page: {
     by: 'none',
     ask: () => ({ ...AS_JSON, params: { uid: 'nobody' } }),
@@ -116,7 +116,7 @@ export const applicationSamples: Samples = {
   },
   interaction_consent: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },
   abort_interaction: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },
-  // Only a token that an application got is taken here.
+  // The endpoint accepts only tokens that an application got.
   userinfo: { by: 'none', ask: () => ({}), status: 401 },
   post_userinfo: { by: 'none', ask: () => ({ body: {} }), status: 401 },
   list_consents: { by: 'member', ask: () => ({}) },

@@ -1,4 +1,4 @@
-/** Requests to the endpoints of approval requests: the agent of tenant A asks its member. */
+/** Requests to the endpoints of approval requests. The agent of tenant A sends requests to its member. */
 import { SERVICE_GRANT } from '../agents-and-keys.ts';
 import type { Fortress } from '../fortress.ts';
 import type { Ask, Samples } from '../sample.ts';
@@ -22,7 +22,7 @@ export async function someRequest(world: Fortress): Promise<{ readonly id: strin
 
 const onSome = async (world: Fortress): Promise<Ask> => ({ params: await someRequest(world) });
 
-/** Already decided, so that nobody waits. */
+/** A request that was decided already, so that nobody waits. */
 async function onDenied(world: Fortress): Promise<Ask> {
   const params = await someRequest(world);
   const { access: bearer, tenantId: tenant } = world.a.member;
@@ -31,7 +31,7 @@ async function onDenied(world: Fortress): Promise<Ask> {
   return { params };
 }
 
-/** Approved by its user, and used by no one yet. */
+/** A request that its user has approved and nobody has used yet. */
 async function onApprovedAction(world: Fortress): Promise<Ask> {
   const { a, rest } = world;
   const tenant = a.tenantId;
@@ -48,7 +48,7 @@ async function onApprovedAction(world: Fortress): Promise<Ask> {
 const CHANNELS = '/api/v1/ciba/channels';
 const chat = ({ receiver }: Fortress) => ({ name: 'Ops', format: 'slack', url: receiver.url });
 
-/** The tenant's; made anew each time, so the one of before goes first. */
+/** A channel of the tenant. The previous one is deleted first, because a new one is created each time. */
 async function someChannel(world: Fortress): Promise<Ask> {
   const { rest, a } = world;
   const owner = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
@@ -59,20 +59,20 @@ async function someChannel(world: Fortress): Promise<Ask> {
   return { params: { id: made.body.id } };
 }
 
-/** Changing the password without a session has ended those of the member. */
+/** Another sample changes the password without a session, which ends the member's sessions. */
 const SIGNED_OUT = { member: 401 } as const;
 const onChannel = { by: 'admin', ask: someChannel, but: SIGNED_OUT } as const;
 
 const DEPUTY = '/api/v1/ciba/deputy';
 const DAY_MS = 86_400_000;
-/** So far ahead that nothing here is made out to them. */
+/** A period so far ahead that no request of the other samples goes to the deputy. */
 const farAhead = ({ a }: Fortress) => ({
   user_id: a.owner.userId,
   from: new Date(Date.now() + 200 * DAY_MS).toISOString(),
   until: new Date(Date.now() + 201 * DAY_MS).toISOString(),
 });
 
-/** That of a person who has just signed in: other samples end the sessions of the member. */
+/** The deputy of a person who has just signed in, because other samples end the sessions of the member. */
 async function someDeputy(world: Fortress): Promise<Ask> {
   const person = await world.addUser(world.a.owner, ['member']);
   const { userId: user_id, access: bearer, tenantId: tenant } = person;
@@ -81,7 +81,7 @@ async function someDeputy(world: Fortress): Promise<Ask> {
   return { params: { user_id } };
 }
 
-/** Only the user of the request decides; an agent is answered that a user has to. */
+/** Only the user of the request decides. An agent gets the answer that a user has to decide. */
 const DECIDES = {
   by: 'member',
   ask: onSome,
@@ -96,7 +96,7 @@ const DECIDES = {
 } as const;
 
 export const approvalSamples: Samples = {
-  // It ends at once, so that those of before leave room for the next one.
+  // The request ends at once, so that there is room for the next one.
   ask_for_access: {
     by: 'agent key',
     ask: () => ({ body: { services: [SERVICE_GRANT], duration_seconds: 300, ttl_seconds: 1 } }),
@@ -130,13 +130,13 @@ export const approvalSamples: Samples = {
   delete_approval_channel: onChannel,
   test_approval_channel: {
     ...onChannel,
-    // To a member the tenant's channels do not exist.
+    // A member cannot find the tenant's channels.
     but: { member: 404, 'revoked session': 404 },
   },
   get_approval_deputy: { by: 'member', ask: () => ({}) },
   set_approval_deputy: {
     by: 'member',
-    // Nobody has such an id, so that no other sample finds a deputy.
+    // Nobody has this id, so no other sample finds a deputy.
     ask: (world) => ({ body: { ...farAhead(world), user_id: 'nobody' } }),
     status: 422,
     but: SIGNED_OUT,
@@ -144,7 +144,7 @@ export const approvalSamples: Samples = {
   remove_approval_deputy: {
     by: 'member',
     ask: () => ({}),
-    // Nobody here has one, so that it can be sent again.
+    // Nobody here has a deputy, so the request can be sent again.
     status: 404,
     but: SIGNED_OUT,
   },

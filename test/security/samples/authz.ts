@@ -17,7 +17,7 @@ async function standingTuple({ a, rest }: Fortress): Promise<Ask> {
   return { body };
 }
 
-/** Takes the tuples of the other samples. */
+/** A model that allows the tuples of the other samples. */
 const MODEL = {
   user: {},
   group: { relations: { member: { direct: ['user'] } } },

@@ -62,8 +62,8 @@ const someUser = async (world: Fortress) => ({
 });
 
 /**
- * It has the right form, for a challenge that nobody asked for: what an authenticator makes is tested beside the
- * code.
+ * A response with the right form to a challenge that was never issued. Real responses of authenticators are tested
+ * beside the code.
  */
 const PASSKEY = {
   challenge_id: 'nobody',
@@ -81,7 +81,7 @@ async function invite(world: Fortress) {
 const invitationToken = async (world: Fortress) =>
   mailedToken(world, (await invite(world)).email, /invited/i);
 
-/** What providers answer is tested beside the code. */
+/** The responses of providers are tested beside the code. */
 async function tenantWithGitHub(world: Fortress): Promise<string> {
   const { owner, tenantId: tenant } = world.a;
   const settings = {
@@ -158,7 +158,7 @@ const ofOneself: Samples = {
   change_password: byMember(() => ({
     body: { current_password: PASSWORD, new_password: PASSWORD },
   })),
-  // Changing the password without a session has ended those of the member.
+  // Another sample changes the password without a session, which ends the member's sessions.
   step_up: {
     ...byAdmin(() => ({ body: { method: 'password', password: PASSWORD } })),
     but: { member: 401, 'revoked session': 401 },
@@ -196,7 +196,7 @@ const ofSecondFactors: Samples = {
   remove_second_factor: { ...byMember(() => ({ params: { id: 'nobody' } })), status: 404 },
 };
 
-/** Somebody whose address is about to change: the newest mail to the new address. */
+/** Requests a change of a user's address. Returns the newest mail to the new address. */
 async function changingEmail(world: Fortress) {
   const person = await world.addUser(world.a.owner, ['member']);
   const email = world.newEmail();

@@ -4,9 +4,12 @@ import type { Fortress } from '../fortress.ts';
 import type { Sample, Samples } from '../sample.ts';
 import { someRequest } from './approval.ts';
 
-/** What a browser has after the sign-in of the pages; one of its own, as other samples end those of the member. */
+/**
+ * The cookies of a browser after the sign-in of the pages. It is a separate sign-in, because other samples end those of
+ * the member.
+ */
 async function browserOf({ a, host, settings, logIn, addUser }: Fortress) {
-  // Where an earlier story gave the member another password, somebody else opens the page.
+  // If an earlier story gave the member another password, another user opens the page.
   const person = await logIn(a.member).catch(() => addUser(a.owner, ['member']));
   const cookies = pageCookies(host.needsOf('approval').pageKeys, settings);
   const cookie: PageCookie = cookies.begun(person.access);
@@ -25,7 +28,7 @@ const accountPages = (...names: readonly string[]): Samples =>
     ]),
   );
 
-/** Refused by the endpoint that it plays, so that it can be sent again. */
+/** The endpoint that the page calls refuses this form, so it can be sent again. */
 const accountForm = (
   path: string,
   body: { readonly form: string; readonly [field: string]: string },
@@ -45,9 +48,9 @@ export const pageSamples: Samples = {
     ask: ({ a }) => ({ query: { in: a.tenantId } }),
     status: 303,
   },
-  // Without the cookie of a sign-in that was begun.
+  // The request lacks the cookie of a sign-in that was begun.
   finish_page_sign_in: { by: 'none', ask: () => ({}), status: 400 },
-  // By nobody's page.
+  // The form comes from no page of ours.
   sign_out_of_pages: { by: 'none', ask: () => ({ body: { form_token: 'none' } }), status: 403 },
   ...accountPages(
     'account',
@@ -92,7 +95,7 @@ export const pageSamples: Samples = {
   },
   decision_page_form: {
     by: 'none',
-    // Refused by the endpoint that it plays, so that it can be sent again.
+    // The endpoint that the page calls refuses this form, so it can be sent again.
     ask: async (world) => {
       const params = await someRequest(world);
       const { cookie, headers } = await browserOf(world);
@@ -100,7 +103,7 @@ export const pageSamples: Samples = {
       return { params, headers, body: { form: 'deny', form_token, mute_agent_minutes: 'x' } };
     },
     status: 400,
-    // The token of a form is one of its path.
+    // The token of a form is valid for one path only.
     unknown: 403,
   },
 };

@@ -68,7 +68,7 @@ async function vendAsk(world: Fortress): Promise<Ask> {
   return { params: { id }, body: { ...SERVICE_GRANT, force_refresh: true } };
 }
 
-/** In a session of its own, because a session has a rate limit. */
+/** Uses a separate session, because a session has a rate limit. */
 async function someGrant(world: Fortress): Promise<Ask> {
   await keepBilling(world);
   const { agent } = world.a.agentsAndKeys;

@@ -1,4 +1,4 @@
-/** A server that answers checks, ours or another's, with the same tuples. */
+/** A server that answers checks, ours or another product's, with the same tuples. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -17,7 +17,7 @@ export type CheckServer = {
   check(question: Question): LoadRequest;
   allowed(answer: string): boolean;
   list(question: Question): LoadRequest;
-  /** Ids in any order. */
+  /** Returns the ids in any order. */
   listed(answer: string): readonly string[];
   write(tuple: ReferenceTuple): LoadRequest;
   delete(tuple: ReferenceTuple): LoadRequest;
@@ -27,7 +27,7 @@ export type CheckServer = {
 export const SERVER_CORE = 0;
 export const CLIENT_CORE = 1;
 
-/** All threads of a process; without `taskset` they stay where the kernel puts them. */
+/** Pins all threads of a process to a core. Without `taskset`, the kernel places them. */
 export function pin(pid: number, core: number): void {
   try {
     execFileSync('taskset', ['-apc', String(core), String(pid)], { stdio: 'ignore' });
@@ -41,14 +41,14 @@ const LOOK_EVERY_MS = 100;
 const REPEATS_MAX = 5;
 const STOP_MS = 5_000;
 
-/** Starts a server on the first core, which ends with the benchmark; returns its pid once it answers. */
+/** Starts a server on the first core and returns its pid once it answers. The server ends with the benchmark. */
 export async function startServer(
   context: BenchContext,
   of: {
     readonly program: string;
     readonly args: readonly string[];
     readonly env: { readonly [name: string]: string };
-    /** Any answer below 500 says that it is there. */
+    /** The URL that shows that the server is up. Any status below 500 suffices. */
     readonly health: string;
   },
 ): Promise<number> {
@@ -57,7 +57,7 @@ export async function startServer(
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const kill = () => child.kill('SIGKILL');
-  // Also where the benchmark is interrupted.
+  // The server is killed even if the benchmark is interrupted.
   process.once('exit', kill);
   context.onEnd(async () => {
     process.off('exit', kill);
@@ -94,8 +94,8 @@ export function freePort(): Promise<number> {
 }
 
 /**
- * Sends one request, and again where a busy server says when; returns its body, or throws where the status is
- * another. No rates are measured by it.
+ * Sends one request, and repeats it when a busy server says so. Returns the body, or throws for an unexpected status.
+ * It is not used to measure rates.
  */
 export async function sent(
   origin: string,
@@ -117,7 +117,7 @@ export async function sent(
   throw new Error(`${request.path}: status ${response.status}, ${text.slice(0, 300)}`);
 }
 
-/** So many at once, in order of their beginning; answers in order. */
+/** Runs the calls with this concurrency, started in order, and returns their results in order. */
 export async function pooled<In, Out>(
   all: readonly In[],
   atOnce: number,
@@ -148,7 +148,7 @@ export function chunksOf<T>(all: Iterable<T>, size: number): T[][] {
   return chunks;
 }
 
-/** A table that was just filled has not been counted yet. */
+/** Collects statistics, because PostgreSQL has none for a table that was just filled. */
 export async function analyze(connectionString: string): Promise<void> {
   const client = new Client({ connectionString });
   await client.connect();

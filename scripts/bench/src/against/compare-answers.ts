@@ -27,7 +27,7 @@ export async function compareAnswers(
   }
 }
 
-/** The same of lists; returns how many objects each has. */
+/** Compares the lists of all servers, and returns the number of objects in each. */
 export async function compareLists(
   [ours, ...others]: readonly CheckServer[],
   asked: readonly Question[],

@@ -1,4 +1,4 @@
-/** Builds the servers of others from their Go modules, once, into `.cache/against`. */
+/** Builds other products' servers from their Go modules, once, into `.cache/against`. */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const FOLDER = fileURLToPath(new URL('../../../../.cache/against/', import.meta.url));
-/** The folder into which Go's own archives are unpacked, beside the PATH. */
+/** The folder into which Go's own archives are unpacked. It is searched in addition to the PATH. */
 const USUAL_GO_FOLDER = '/usr/local/go/bin';
 const OUTPUT_MAX_BYTES = 64 * 1024 * 1024;
 
@@ -23,7 +23,7 @@ export class NotBuilt extends Error {
   override readonly name = 'NotBuilt';
 }
 
-/** The path of the program; builds it where that was not done before. */
+/** Returns the path of the program, and builds it if it was not built before. */
 export async function goProgram(program: GoProgram): Promise<string> {
   const name = program.main.split('/').at(-1);
   const path = join(FOLDER, `${name}-${program.version}`);

@@ -44,7 +44,7 @@ const people = {
   ],
 };
 
-/** Relations that flow down from parents, with those that imply them. */
+/** Relations that are inherited from parents, with those that imply them. */
 const FLOWING = {
   owner: [],
   editor: ['owner'],
@@ -93,7 +93,7 @@ const keyOf = (tuple: ReferenceTuple) => ({
   object: `${tuple.object_type}:${tuple.object_id}`,
 });
 
-/** With `cached` it may answer from before a write, as it does by default for ten seconds. */
+/** With `cached`, an answer may be older than a write, as by default for ten seconds. */
 export async function startOpenFga(
   context: BenchContext,
   tuples: Iterable<ReferenceTuple>,
@@ -182,7 +182,7 @@ const environmentOf = (of: {
   OPENFGA_PLAYGROUND_ENABLED: 'false',
   OPENFGA_METRICS_ENABLED: 'false',
   OPENFGA_LOG_LEVEL: 'error',
-  // Lists are compared whole.
+  // Lists are compared completely, so their length is not limited.
   OPENFGA_LIST_OBJECTS_MAX_RESULTS: '0',
   OPENFGA_LIST_OBJECTS_DEADLINE: '60s',
   OPENFGA_REQUEST_TIMEOUT: '61s',

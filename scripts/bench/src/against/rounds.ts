@@ -5,7 +5,7 @@ import { httpSide, type LoadRequest } from '../http.ts';
 import { familyMs, processorMs } from '../processor-time.ts';
 import { type CheckServer, CLIENT_CORE, pin } from './check-server.ts';
 
-/** A load generator on its own core; the figures have the server's processor time and memory. */
+/** Measures a load from its own core. The figures include the server's processor time and memory. */
 export async function loaded(
   context: BenchContext,
   { name, pid, origin }: Pick<CheckServer, 'name' | 'pid' | 'origin'>,
@@ -19,7 +19,7 @@ export async function loaded(
     name,
     measure: async (seconds) => {
       const before = processorMs(pid);
-      // One side at a time: what PostgreSQL does meanwhile, it does for this one.
+      // Only one side is measured at a time, so PostgreSQL's processor time belongs to it.
       const databaseBefore = familyMs(context.postgresPid);
       const { count = Number.NaN, ...measured } = await client.measure(seconds);
       const own = processorMs(pid) - before;
@@ -30,7 +30,7 @@ export async function loaded(
   };
 }
 
-/** All sides of one round after the other: what the machine does meanwhile falls on all of them. */
+/** The sides of a round are measured one after another, so other load on the machine affects all of them. */
 export type Rounds = readonly (readonly Measured[])[];
 
 export async function inTurn(context: BenchContext, sides: readonly Side[]): Promise<Rounds> {

@@ -62,7 +62,7 @@ const relationshipOf = (tuple: ReferenceTuple) => ({
   subject: subject(tuple.user_type, tuple.user_id),
 });
 
-/** With `cached` it may answer from before a write, as it does by default. */
+/** With `cached`, an answer may be older than a write, as by default. */
 export async function startSpiceDb(
   context: BenchContext,
   tuples: Iterable<ReferenceTuple>,

@@ -5,7 +5,7 @@ import { pairsOf } from '../started.ts';
 
 const WORKER = new URL('../workers/append.worker.ts', import.meta.url);
 
-/** The same columns and indexes as those of the event store, in any order of commits. */
+/** A table with the columns and indexes of the event store. Rows may be committed in any order. */
 const FLOOR_TABLE = `
   CREATE SCHEMA bench;
   CREATE SEQUENCE bench.positions CACHE 32;

@@ -125,13 +125,13 @@ async function writeTuple({ base, headers }: Writing, name: string): Promise<voi
 
 type Watched = {
   readonly since: Date;
-  /** The time of the response. */
+  /** The times of the responses, by the name of the object. */
   readonly waiting: Map<string, number>;
   readonly times: number[];
   readonly signal: AbortSignal;
 };
 
-/** A row that is there before the response arrived counts as 0 ms. */
+/** A row that exists before the response arrives counts as 0 ms. */
 async function watch(client: Client, { since, waiting, times, signal }: Watched): Promise<void> {
   const told = new Set<string>();
   while (!signal.aborted) {

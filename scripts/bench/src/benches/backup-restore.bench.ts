@@ -1,4 +1,4 @@
-/** backup-restore: a backup of a million events, restored: each table holds the same bytes as before. */
+/** backup-restore: restores a backup of a million events. Afterwards each table has the same bytes as before. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -46,7 +46,10 @@ async function restores(context: BenchContext): Promise<readonly Row[]> {
   return [];
 }
 
-/** No process ran that would have built read models: a rebuild goes as far as their checkpoints. */
+/**
+ * Sets the checkpoints to the end of the log. No process has built read models here, and a rebuild ends at their
+ * checkpoints.
+ */
 const READ_TO_THE_END = `
   INSERT INTO authz.projection_checkpoints (name, position)
   SELECT name, (SELECT max(position) FROM eventstore.events)
@@ -63,7 +66,7 @@ async function emptyBeside(url: string): Promise<string> {
 
 type Content = { readonly rows: number; readonly sha256: string };
 
-/** By table, the hash of the sorted hashes of its rows as text. */
+/** The hash of the sorted hashes of each table's rows as text. */
 function contentOf(url: string): Promise<ReadonlyMap<string, Content>> {
   return withClient(url, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(TABLES);

@@ -53,7 +53,7 @@ async function backups(context: BenchContext): Promise<readonly Row[]> {
       figure: 'p50_ms',
       goal,
     }),
-    // Without compression: what reading the rows costs at least.
+    // Without compression, which is the minimum cost of reading the rows.
     await context.compare({
       id: 'backup / pg_dump plain',
       subject: cardea,

@@ -7,7 +7,7 @@ const WORKER = new URL('../workers/fga-check.worker.ts', import.meta.url);
 /** About as long as the response to a check. */
 const NOOP_ANSWER = '{"allowed":true,"reason":"user:a viewer document:d"}';
 const OF_EXPRESS = 0.6;
-/** The worker's set unless another is named. */
+/** The set that the worker uses by default. */
 const REFERENCE = 'reference';
 const MEASURED = [
   { title: '32 connections', fastPath: 'on', connections: 32 },

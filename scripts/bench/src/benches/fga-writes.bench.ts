@@ -1,4 +1,4 @@
-/** fga-writes: what a tuple costs in a batch, compared with a request of its own. */
+/** fga-writes: the cost of a tuple in a batch, compared with a request for each tuple. */
 import { startOurs } from '../against/ours.ts';
 import { inTurn, loaded, rowOf } from '../against/rounds.ts';
 import type { Bench, BenchContext, Row, Side } from '../harness.ts';
@@ -7,7 +7,7 @@ import { freshTuple } from '../subjects/fga-sets.ts';
 
 const BATCH = '/api/v1/fga/tuples/batch';
 const BATCH_TUPLES = 100;
-/** Written one after the other, then deleted, and so on: each request changes something. */
+/** The tuples are written one after another, then deleted, and so on, so that each request changes something. */
 const TUPLES = 4_000;
 const CONNECTIONS = 8;
 

@@ -1,8 +1,7 @@
 /**
- * fga: checks and lists over HTTP, compared with servers that do nothing and, by `--against openfga,spicedb`,
- * with servers that answer the same questions about the same tuples. One core for the server, another for the
- * client; what is compared is what a second of processor time is good for, that of the server and its database,
- * and beside it that of the server alone.
+ * fga: checks and lists over HTTP, compared with servers that do nothing and, by `--against openfga,spicedb`, with
+ * servers that answer the same questions about the same tuples. The server has one core, the client another. The
+ * figures are operations per second of processor time, of the server with its database and of the server alone.
  */
 import { type CheckServer, type Question, sent } from '../against/check-server.ts';
 import { compareAnswers, compareLists, LISTS_AT_ONCE } from '../against/compare-answers.ts';
@@ -16,7 +15,9 @@ import type { LoadRequest } from '../http.ts';
 import { FGA_SETS, type FgaSetName, fgaSet, freshTuple, zipf } from '../subjects/fga-sets.ts';
 
 const QUESTIONS = 2_000;
-/** Before the servers are measured; the first for measurements of 5 s and more. */
+/**
+ * The number of answers that are compared before the servers are measured. `whole` is for measurements of 5 s and more.
+ */
 const COMPARED = {
   whole: { checks: 20_000, lists: 200 },
   short: { checks: 4_000, lists: 40 },
@@ -24,15 +25,15 @@ const COMPARED = {
 };
 const WHOLE_SECONDS = 5;
 const ZIPF_DRAWS = 5_000;
-/** One request of so many is a write or, in turn, a delete. */
+/** One of this many requests is a write or, alternately, a delete. */
 const CHANGE_EVERY = 100;
 const CONNECTIONS = 32;
 const LISTS = 50;
-/** The share of the slowest server's capacity at which it is calm. */
+/** The load of the latency measurement, as a share of the slowest server's capacity. */
 const CALM_SHARE = 0.5;
-/** A 99th percentile of fewer is the slowest of them all: one pause of the machine. */
+/** With fewer requests, the 99th percentile is the slowest one, which a single pause of the machine determines. */
 const P99_REQUESTS_MIN = 300;
-/** A round of one server; with two others there are 18 of them. */
+/** The number of revocations in one round of one server. With two other servers there are 18 such rounds. */
 const REVOCATIONS = { whole: 100, short: 20, smoke: 5 };
 
 export const benches: readonly Bench[] = FGA_SETS.map((name) => ({
@@ -45,7 +46,7 @@ export const benches: readonly Bench[] = FGA_SETS.map((name) => ({
 const sizeOf = ({ smoke, seconds }: BenchContext): 'whole' | 'short' | 'smoke' =>
   smoke ? 'smoke' : seconds < WHOLE_SECONDS ? 'short' : 'whole';
 
-/** Loading takes longer than all measurements; whoever waits sees that it goes on. */
+/** Prints how long loading took, because it takes longer than all measurements. */
 async function timed<T>(name: string, start: () => Promise<T>): Promise<T> {
   const begunMs = performance.now();
   const made = await start();
@@ -66,13 +67,13 @@ const AGAINST: {
   'spicedb-cached': (context, set) => startSpiceDb(context, set.tuples(), true),
 };
 
-/** At least so many times theirs, per second of processor time. */
+/** The minimum factor by which our throughput exceeds theirs, per second of processor time. */
 const TIMES: { readonly [set in FgaSetName]: { readonly [server: string]: number } } = {
   nested: { OpenFGA: 40, SpiceDB: 80 },
   direct: { OpenFGA: 5, SpiceDB: 8 },
 };
 const LISTED_TIMES = 5;
-/** Around its router; through it B4 measures. */
+/** The minimum ratio to Express without its router. B4 measures with the router. */
 const OF_EXPRESS = 1.2;
 const OF_BARE = 0.5;
 const P99_OF_EXPRESS = 2.5;
@@ -134,7 +135,7 @@ function changeInstead(server: CheckServer, at: number): LoadRequest | undefined
   return turn % 2 === 0 ? server.write(tuple) : server.delete(tuple);
 }
 
-/** Servers of the same kind that do nothing, asked the same. */
+/** Measures servers of the same kind that do nothing, with the same requests. */
 async function floors(
   context: BenchContext,
   requests: readonly LoadRequest[],
@@ -163,7 +164,7 @@ type Floor = {
   readonly goals: { readonly per_cpu_second?: Goal; readonly p99_ms?: Goal };
 };
 
-/** All sides in turn, each round: what the machine does meanwhile falls on all of them. */
+/** Measures all sides in turn in each round, so that other load on the machine affects all of them. */
 async function closedLoop(
   { context, name, ours, others }: Measurements,
   what: string,
@@ -196,7 +197,7 @@ async function closedLoop(
   );
 }
 
-/** Latency where the load is the same for all: half of what the slowest can do. */
+/** Measures latency under the same load for all sides: half of the slowest server's capacity. */
 async function openLoop(
   { context, name, ours, others }: Measurements,
   requestsOf: (server: CheckServer) => readonly LoadRequest[],
@@ -248,7 +249,7 @@ async function lists(
   });
 }
 
-/** From sending a delete until a check is denied, one after the other. */
+/** Measures the time from sending a delete until a check is denied, for one delete after another. */
 async function revocations({ context, name, ours, others }: Measurements): Promise<Row[]> {
   const count = REVOCATIONS[sizeOf(context)];
   const sides = [ours, ...others].map(

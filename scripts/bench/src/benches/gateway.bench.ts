@@ -68,7 +68,7 @@ function gatewayTo({ startGateway }: BenchContext, address: string) {
   return startGateway(upstreams);
 }
 
-/** The side's CPU time is that of these processes, per request, and not that of the load generator. */
+/** Replaces the load generator's CPU time by that of these processes, per request. */
 function timed(side: Side, name: string, pids: () => readonly number[]): Side {
   return {
     name,

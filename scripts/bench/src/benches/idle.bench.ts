@@ -1,4 +1,4 @@
-/** B17: what the product costs that has nothing to do; and how soon it serves, and its memory. */
+/** B17: the processor time of an idle product, how soon it serves, and its memory. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench, BenchContext, Row, Side } from '../harness.ts';

@@ -63,7 +63,7 @@ async function authorization(context: BenchContext): Promise<readonly Row[]> {
   const server = await oauth(context);
   const folder = mkdtempSync(join(tmpdir(), 'cardea-oauth-'));
   context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'server.json'); // in a file, because it contains a password
+  const path = join(folder, 'server.json'); // Passed in a file, because it contains a password.
   writeFileSync(path, JSON.stringify(server), { mode: 0o600 });
   const subject = await workerSide(context, 'authorize to tokens', CLIENTS, [path, 'authorize']);
   const floor = await workerSide(context, 'login, cheap hash', CLIENTS, [path, 'login']);

@@ -1,5 +1,5 @@
 /**
- * B21: what the pages for people cost beside the endpoints that they show, and a set of approvers beside one
+ * B21: the cost of the pages compared with the endpoints that they show, and of a set of approvers compared with one
  * person.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { pageCookie } from '../subjects/page-session.ts';
 import { type Owner, ok, PASSWORD, signUp } from '../subjects/sign-up.ts';
 import { goalIn, type WholeSystem, wholeSystem } from '../whole-system.ts';
 
-/** So many requests wait for the person: a list as long as the page shows. */
+/** The number of requests that wait for the person. The page shows as many. */
 const WAITING = 50;
 const WAITING_SMOKE = 2;
 const TTL_SECONDS = 3_600;
@@ -29,7 +29,7 @@ const POLLS_EACH = 10;
 const PEOPLE = 100;
 const PEOPLE_SMOKE = 2;
 const POLLS_GOAL = { at_most: 1.2 };
-/** A poll waits for 30 s. */
+/** Less than the 30 s that a poll waits. */
 const WAIT_MS_MAX = 20_000;
 const MS_PER_SECOND = 1_000;
 const KB = 1_000;
@@ -85,13 +85,13 @@ async function pages(context: BenchContext): Promise<readonly Row[]> {
   return rows;
 }
 
-/** With script and style. */
+/** Returns the size of a page with its script and style. */
 async function sizeOf(url: string, headers: { readonly [name: string]: string }): Promise<number> {
   const answer = await fetch(url, { headers });
   return (await answer.arrayBuffer()).byteLength / KB;
 }
 
-/** An administrator asks themselves. Answers the ids of the requests. */
+/** Creates requests of an administrator to themselves. Returns the ids of the requests. */
 async function waiting(owner: Owner, count: number): Promise<readonly string[]> {
   const { user } = ok(await owner.rest.get('/api/v1/auth/me'));
   const ask = await asking(owner);
@@ -100,7 +100,9 @@ async function waiting(owner: Owner, count: number): Promise<readonly string[]> 
   return ids;
 }
 
-/** Asks a user in the name of an agent, and answers the id of the request. */
+/**
+ * Returns a function that sends a user a request in the name of an agent. That function returns the id of the request.
+ */
 async function asking({ rest: as }: Owner): Promise<(userId: string) => Promise<string>> {
   const agent = ok(await as.post('/api/v1/agents', { name: 'deployer' }));
   let turn = 0;
@@ -140,7 +142,7 @@ async function polls(context: BenchContext): Promise<readonly Row[]> {
   return [row];
 }
 
-/** What the servers spend on a poll that is opened, waits, and is left. */
+/** Measures what the servers spend on a poll that is opened, waits, and is abandoned. */
 function openPolls(
   { onEnd }: BenchContext,
   { base, serverPids }: WholeSystem,
@@ -160,7 +162,7 @@ function openPolls(
         const ended = await pool
           .request({ method: 'GET', path, headers, signal: leaving.signal })
           .catch(() => undefined);
-        // Each waits for longer than it is measured.
+        // Each poll waits for longer than the measurement, so one that has ended is an error.
         if (ended !== undefined) errors += 1;
         await ended?.body.dump();
       });
@@ -182,7 +184,7 @@ function openPolls(
   };
 }
 
-/** A member who is signed in. */
+/** Creates a member and signs them in. */
 async function personOf(rest: RestDriver, { rest: admin, tenant }: Owner, at: number) {
   const login = { email: `person-${at}@example.com`, password: PASSWORD };
   const { id } = ok(await admin.post('/api/v1/admin/users', { ...login, email_verified: true }));

@@ -11,7 +11,7 @@ import { fillLog } from '../subjects/relay-log.ts';
 const WORKER = new URL('../workers/relay.worker.ts', import.meta.url);
 const EVENTS = 30_000;
 const EVENTS_SMOKE = 2000;
-/** With the broker on the same two cores; an absolute figure, so it is printed and not compared. */
+/** The goal with the broker on the same two cores. It is an absolute figure, so it is printed and not compared. */
 const WANTED_PER_SECOND = 8000;
 
 export const benches: readonly Bench[] = [
@@ -42,7 +42,7 @@ async function relayRate(context: BenchContext): Promise<readonly Row[]> {
   return [row];
 }
 
-/** Undefined, with the reason printed, where Kafka cannot be started. */
+/** Returns undefined and prints the reason if Kafka cannot be started. */
 export const benchKafka = ({ shared }: BenchContext): Promise<KafkaServer | undefined> =>
   shared('Kafka', startBroker);
 

@@ -27,12 +27,17 @@ export const benches: readonly Bench[] = [
 
 type Ready = { readonly origin: string; readonly accounts: string; readonly hashing: string };
 
-/** A session may be refreshed 300 times a minute: with more sessions than clients the rate stays below that. */
+/**
+ * A session may be refreshed 300 times a minute. There are more sessions than clients, so the rate stays below that.
+ */
 const SESSIONS = 1024;
 
 type Hashes = 'as configured' | 'cheap';
 
-/** In a smoke run one with cheap hashes is enough for all: on a busy machine dear ones are refused. */
+/**
+ * Starts identity. A smoke run uses one process with cheap hashes for all benches, because a busy machine refuses
+ * expensive ones.
+ */
 const identity = (
   context: BenchContext,
   count = clientsOf(context),
@@ -49,7 +54,7 @@ async function startIdentity(context: BenchContext, count: number, hashes: Hashe
     String(count),
     hashes,
   );
-  const accounts = join(folder, 'accounts.json'); // in a file, because it contains passwords
+  const accounts = join(folder, 'accounts.json'); // Passed in a file, because it contains passwords.
   writeFileSync(accounts, JSON.stringify(said.accounts), { mode: 0o600 });
   return { ...said, accounts };
 }
@@ -88,7 +93,7 @@ async function refreshes(context: BenchContext): Promise<readonly Row[]> {
   ];
 }
 
-/** The same clients on the same server, with and without a login storm at the same time. */
+/** Measures the same clients on the same server, with and without a login storm at the same time. */
 async function storm(context: BenchContext): Promise<readonly Row[]> {
   const server = await identity(context);
   const refresh = await clients(context, server, 'refresh', 'slowly');

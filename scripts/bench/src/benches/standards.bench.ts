@@ -1,6 +1,6 @@
 /**
- * B20: what the standards for clients, machines and people cost: checks by a machine and with a proof of its
- * key, id_tokens by RS256, the export of a tenant's people, and logout notices to slow receivers.
+ * B20: the cost of standards for clients, machines and users: checks by a machine and with a proof of its key,
+ * id_tokens by RS256, the export of a tenant's users, and logout notices to slow receivers.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -125,7 +125,10 @@ async function provenChecks(context: BenchContext): Promise<readonly Row[]> {
   return [await context.compare({ id: 'B20 DPoP', subject, floor, goal: { at_least: 0.35 } })];
 }
 
-/** An application gets 600 tokens a minute, a session 300: with so many the rate stays below that. */
+/**
+ * An application may get 600 tokens a minute and a session 300. With this many applications, the rate stays below both
+ * limits.
+ */
 const APPLICATIONS = 48;
 const SESSIONS_EACH = 2;
 const CALLERS = 16;
@@ -166,7 +169,7 @@ async function refreshesBy(
   return workerSide(context, name, worker('application-refreshes'), [path]);
 }
 
-/** `BENCH_PEOPLE` asks for another number. */
+/** `BENCH_PEOPLE` sets another number. */
 const PEOPLE = 10_000;
 const PEOPLE_SMOKE = 200;
 const IMPORT_PAGE = 100;
@@ -257,7 +260,7 @@ async function logouts(context: BenchContext): Promise<readonly Row[]> {
   return [await context.compare({ id: 'B20 logout', ...compared })];
 }
 
-/** In another tenant than that of the receivers, by accounts in turn. */
+/** Signs in accounts in turn, in another tenant than that of the receivers. */
 async function signInsOf(context: BenchContext, of: StandardsServer): Promise<Side> {
   const { tenant, rest: as } = await signUp(rest(of), 'sign-ins');
   const accounts = Array.from({ length: context.smoke ? SIGN_INS : ACCOUNTS }, (_, at) => ({

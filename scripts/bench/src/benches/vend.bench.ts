@@ -5,11 +5,13 @@ import { expressNoop } from '../started.ts';
 import { type AgentSession, type VendRequests, vendRequests } from '../subjects/write-requests.ts';
 import { goalIn, wholeSystem } from '../whole-system.ts';
 
-/** About as long as what answers a vend. */
+/** About as long as the response to a vend. */
 const NOOP_ANSWER = JSON.stringify({ success: true, data: { filler: 'x'.repeat(250) } });
 const CALLERS = 32;
 const CALLERS_SMOKE = 4;
-/** Sessions with a grant, made again before each measurement, so that their grants are alive. */
+/**
+ * The number of sessions with a grant. They are started again before each measurement, so that their grants are live.
+ */
 const LIVE = 200;
 const LIVE_SMOKE = 4;
 const LIVE_GOAL = { at_least: 0.35 };
@@ -65,7 +67,7 @@ const liveSide = (requests: VendRequests, callers: number, count: number): Side 
   },
 });
 
-/** Sessions are started for as long as is measured; there may be fewer of them than vends in that time. */
+/** Starts sessions for as long as a measurement takes. There may be fewer sessions than vends in that time. */
 const freshSide = (requests: VendRequests, callers: number): Side => ({
   name: 'vend of a new grant',
   measure: async (seconds) => {

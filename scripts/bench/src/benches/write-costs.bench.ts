@@ -1,6 +1,6 @@
 /**
- * B16: the processor time that a write costs, in all server processes and PostgreSQL together, from the
- * request until everything that follows from it is done; compared with three plain transactions.
+ * B16: the processor time of a write in all server processes and PostgreSQL together, from the request until all of its
+ * consequences are processed. It is compared with three plain transactions.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -38,7 +38,7 @@ type Kind = {
   /** How many times the floor it may cost. */
   readonly at_most: number;
   readonly call: (requests: WriteRequests, caller: number) => Promise<unknown>;
-  /** Not measured. */
+  /** Runs before the measurement and is not measured itself. */
   readonly prepare?: (requests: WriteRequests, seconds: number) => Promise<unknown>;
   readonly isExhausted?: (requests: WriteRequests) => boolean;
   /** One hash of a password is subtracted. */
@@ -92,7 +92,7 @@ async function costs(context: BenchContext): Promise<readonly Row[]> {
   return rows;
 }
 
-/** All kinds before the first is measured: they share most of what V8 has to compile. */
+/** Warms up all kinds before the first is measured, because they share most of the code that V8 has to compile. */
 async function warmUp(requests: WriteRequests, seconds: number): Promise<void> {
   for (const kind of KINDS) {
     await kind.prepare?.(requests, seconds);
@@ -107,8 +107,8 @@ const callsOf = (requests: WriteRequests, kind: Kind) =>
   ] as const;
 
 /**
- * For information: of each side what its own thread pool used is subtracted, and the floor's transactions
- * come beside hashes too. So the ratio says what a login does more, not how rarely logins come.
+ * For information: subtracts from each side what its own thread pool used, and runs the floor's transactions between
+ * hashes, too. So the ratio shows what a login costs in addition, not how rarely logins come.
  */
 async function besideHashes(
   context: BenchContext,
@@ -148,9 +148,9 @@ async function floorSide(context: BenchContext, hashing: readonly string[] = [])
 }
 
 type MeasuredKind = Kind & {
-  /** A hash as it is alone; undefined: what the server's thread pool used. */
+  /** Measures the cost of one hash alone. If undefined, the use of the server's thread pool is subtracted instead. */
   readonly hashMs: ((seconds: number) => Promise<number>) | undefined;
-  /** Per second of waiting. */
+  /** The processor time per second of waiting, in milliseconds. */
   readonly idleMs: number;
 };
 
@@ -177,7 +177,7 @@ function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKi
       keep('the hash as the server computed it', pooled);
     }
     const seconds = (performance.now() - began) / MS_PER_SECOND;
-    // The slower a busy machine is, the more of it falls to each request.
+    // The slower a busy machine is, the more idle time belongs to each request.
     keep('idling in that time', (kind.idleMs * seconds) / count);
     return { ...measured, cpu_ms, rss_mb: Number.NaN };
   };
@@ -186,7 +186,7 @@ function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKi
   return { side: { name: kind.name, measure }, lines };
 }
 
-/** With another core busy, because that is how the server's own hash is computed. */
+/** Measures a hash while another core is busy, because that is how the server computes hashes. */
 async function hashMsOf(context: BenchContext) {
   const side = await workerSide(context, 'a hash', ARGON2, [HASHING]);
   return async (seconds: number): Promise<number> => {

@@ -1,7 +1,7 @@
-/** The hash of passwords with given parameters, as a login verifies one. */
+/** Verifies a password hash with given parameters, as a login does. */
 import { createRequire } from 'node:module';
 
-// Only identity may depend on the hash function; its copy is the one to compare with.
+// Only identity may depend on the hash function, so its copy is used.
 const require = createRequire(
   new URL('../../../../services/identity/package.json', import.meta.url),
 );

@@ -12,7 +12,7 @@ export const CARDEA = fileURLToPath(
 );
 const EVENTS = 1_000_000;
 const EVENTS_SMOKE = 2_000;
-/** Written one by one, as authz does; the others are copies of them under ids of their own. */
+/** The number of events that are written one by one, as authz does. The others are copies of them under other ids. */
 const WRITTEN = 20_000;
 const SECRETS = {
   JWT_SECRET: 'of-the-benchmark-and-long-enough-for-it',
@@ -24,7 +24,7 @@ const SECRETS = {
 
 export const eventsOf = ({ smoke }: BenchContext): number => (smoke ? EVENTS_SMOKE : EVENTS);
 
-/** A data folder with secrets, and place for backups. */
+/** Creates a data folder with secrets and room for backups. */
 export function dataFolder({ onEnd }: BenchContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-backup-'));
   onEnd(() => rmSync(folder, { recursive: true, force: true }));

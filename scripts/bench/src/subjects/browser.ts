@@ -1,4 +1,4 @@
-/** A browser as the cookies that it keeps and sends. */
+/** A browser, represented by the cookies that it stores and sends. */
 import type { Pool } from 'undici';
 
 export type Account = {
@@ -31,7 +31,7 @@ export async function send(
 
 /**
  * Opens an address that leads to the sign-in page, signs in there by password, and follows the redirects to a page or
- * to another server. Answers the `Cookie` header, and where the redirects end.
+ * to another server. Returns the `Cookie` header, and the address at which the redirects end.
  */
 export async function signIn(
   pool: Pool,

@@ -1,11 +1,11 @@
-/** The sets of tuples on which checks are compared, and the questions about them. */
+/** The sets of tuples with which checks are compared, and the questions about them. */
 import { uuidFrom } from '@cardea/runtime';
 import { type ReferenceSet, type ReferenceTuple, referenceSet } from '@cardea/testing';
 
 export const FGA_SETS = ['nested', 'direct'] as const;
 export type FgaSetName = (typeof FGA_SETS)[number];
 
-/** How many times smaller than a million tuples the set is. */
+/** The factor by which the set is smaller than a million tuples. */
 const SMALLER = 5;
 const SMALLER_SMOKE = 200;
 
@@ -30,7 +30,7 @@ function directSet(tuples: number): ReferenceSet {
     },
     question(at) {
       const document = (at * 7) % tuples;
-      // Every other user is somebody else.
+      // Every second question names a user without that grant.
       return grant(userOf(at % 2 === 0 ? document : document + 1, tuples), document);
     },
   };
@@ -40,7 +40,7 @@ const USERS_SHARE = 10;
 const userOf = (document: number, tuples: number): number =>
   (document * 31) % Math.ceil(tuples / USERS_SHARE);
 
-/** Tuples that no set has: to be written and deleted while checks are measured. */
+/** A tuple that no set has, to be written and deleted while checks are measured. */
 export const freshTuple = (at: number): ReferenceTuple => ({
   user_type: 'user',
   user_id: uuidFrom('fresh user', String(at)),
@@ -49,7 +49,7 @@ export const freshTuple = (at: number): ReferenceTuple => ({
   object_id: uuidFrom('fresh document', String(at)),
 });
 
-/** Numbers below `count`, the n-th drawn 1/n as often as the first; the same on every machine. */
+/** Draws numbers below `count`, the n-th one 1/n as often as the first. They are the same on every machine. */
 export function zipf(count: number, draws: number): readonly number[] {
   const sums: number[] = [];
   for (let at = 0, sum = 0; at < count; at++) {

@@ -1,21 +1,24 @@
-/** Vends that somebody has to approve: a person, or one of a set. */
+/** Vends that require an approval by a person, or by one of a set. */
 import { randomBytes } from 'node:crypto';
 import type { RestDriver } from '@cardea/testing';
 import { ok, PASSWORD, signUp } from './sign-up.ts';
 
 const SET = { relation: 'member', object_type: 'group', object_id: 'approvers' };
 const FIELD = 'password';
-/** The vends for which an agent may ask one person or set within a minute (`docs/design/approval.md`). */
+/**
+ * The number of requests for approval that an agent may send to one person or set within a minute
+ * (`docs/design/approval.md`).
+ */
 const VENDS_PER_AGENT_MAX = 20;
-/** More vends than a second has on any machine that measured them. */
+/** More vends per second than any machine has reached. */
 const VENDS_PER_SECOND_MAX = 250;
 
 export type GatedVends = {
   /** Creates agents for a measurement of this length, so that none of them meets the limit of an agent. */
   readonly prepare: (seconds: number) => Promise<void>;
-  /** Whether the agents have asked for all that they may. */
+  /** Whether the agents have sent as many requests as they may. */
   readonly isExhausted: () => boolean;
-  /** An agent session asks, the approver says yes, and the session gets the value. */
+  /** An agent session requests a value, the approver approves, and the session gets the value. */
   readonly toPerson: () => Promise<void>;
   /** Works like `toPerson`, but each member of a set may approve. */
   readonly toSet: () => Promise<void>;

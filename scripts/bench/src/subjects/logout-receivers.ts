@@ -1,4 +1,4 @@
-/** The addresses for logout notices of many applications: one server, which takes its time or answers at once. */
+/** Receives the logout notices of many applications: one server, which answers after a delay or at once. */
 import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilTrue } from '@cardea/testing';
@@ -6,16 +6,16 @@ import type { BenchContext } from '../harness.ts';
 
 /** Less than the 5 s after which a notice is given up. */
 const SLOW_MS = 4_000;
-/** A notice that failed comes again after 5 s, then after 30 s. */
+/** A failed notice is sent again after 5 s, then after 30 s. */
 const ALL_MS_MAX = 90_000;
 
 export type LogoutReceivers = {
   readonly uri: string;
   /** Answers each notice after 4 s from now on, and forgets earlier ones. */
   readonly slow: () => void;
-  /** How many notices have come since. */
+  /** The number of notices received since. */
   readonly came: () => number;
-  /** Answers all that wait and whatever comes; resolves to those of the applications that got none. */
+  /** Answers all notices that wait or arrive. Resolves to the given applications that got no notice. */
   readonly drain: (clientIds: readonly string[]) => Promise<readonly string[]>;
 };
 

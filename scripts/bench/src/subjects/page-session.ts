@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import { signIn } from './browser.ts';
 import type { Owner } from './sign-up.ts';
 
-/** Signs in by password, from `/approve` and back to it. Answers the `Cookie` header. */
+/** Signs in by password, from `/approve` and back to it. Returns the `Cookie` header. */
 export async function pageCookie(
   base: string,
   { tenant, email, password }: Pick<Owner, 'tenant' | 'email' | 'password'>,

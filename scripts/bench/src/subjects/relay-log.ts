@@ -43,7 +43,7 @@ export async function fillLog(connectionString: string, events: number): Promise
   await store.close();
 }
 
-/** Named by a hash, as authz names the stream of a tuple. */
+/** The stream is named by a hash, as authz names the stream of a tuple. */
 const streamOf = (id: string): string => `tuple-${createHash('sha256').update(id).digest('hex')}`;
 
 async function tupleWritten(seals: Sealer): Promise<NewEvent> {

@@ -5,7 +5,7 @@ import { uuidFrom } from '@cardea/runtime';
 import { type ReferenceTuple, type ServiceFixture, untilTrue } from '@cardea/testing';
 
 const APPENDS_AT_ONCE = 256;
-/** For 200,000 tuples on a machine that others use too. */
+/** Long enough for 200,000 tuples on a busy machine. */
 const CATCH_UP_MS = 1_200_000;
 
 export async function seedTuples(
@@ -30,7 +30,7 @@ export async function seedTuples(
   if (!(await positions.reached(['tuples'], last, CATCH_UP_MS))) {
     throw new Error('the table did not take the tuples in time');
   }
-  // Otherwise its relay would still be publishing them while checks are measured.
+  // Waits for the relay, which would otherwise still publish the tuples while checks are measured.
   await untilTrue(
     async () => BigInt((await fixture.shared.cache.get('relay:authz')) ?? 0) >= last,
     { deadlineMs: CATCH_UP_MS },

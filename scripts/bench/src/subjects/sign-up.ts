@@ -28,7 +28,7 @@ export const application = async (
 ): Promise<MadeApplication> =>
   ok(await rest.post('/api/v1/admin/applications', { name: 'Bench', ...fields }));
 
-/** The body of an answer that grants what was asked. */
+/** Returns the body of a successful response. Throws for any other response. */
 // biome-ignore lint/suspicious/noExplicitAny: as in the REST driver, benches reach into bodies
 export function ok({ status, text, body }: RestAnswer): any {
   if (status >= 300) throw new Error(`the server answered ${status}: ${text.slice(0, 300)}`);

@@ -1,4 +1,4 @@
-/** The requests whose cost is measured: each as one call that is answered as expected, or throws. */
+/** The requests whose cost is measured. Each is one call, which throws if the response is not the expected one. */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 
@@ -22,12 +22,12 @@ export type AgentSession = { readonly id: string; readonly headers: Headers };
 export type VendRequests = {
   agentSession(): Promise<void>;
   /**
-   * Vends to an agent session that nothing was vended to yet, and answers to which; there are as many as {@link
+   * Vends to an agent session that has no grant yet, and returns that session. There are as many as {@link
    * agentSession} has started.
    */
   freshVend(): Promise<AgentSession>;
   hasFreshSessions(): boolean;
-  /** The same again. */
+  /** Vends to the same session again. */
   vend(session: AgentSession): Promise<void>;
 };
 export type WriteRequests = VendRequests & {
@@ -35,7 +35,7 @@ export type WriteRequests = VendRequests & {
   refresh(): Promise<void>;
   logIn(caller: number): Promise<void>;
   user(): Promise<void>;
-  /** The tenant has a webhook for new users. */
+  /** Creates a user in a tenant that has a webhook for new users. */
   toldUser(): Promise<void>;
 };
 
@@ -90,7 +90,7 @@ function sender({ base, callers }: Pick<RequestsTo, 'base' | 'callers'>) {
 
 const unique = (): string => randomBytes(8).toString('hex');
 
-/** The headers of the administrator of a new tenant. */
+/** Signs up a new tenant. Returns the headers of its administrator. */
 async function company(send: Send): Promise<Headers> {
   const body = { email: `${unique()}@example.com`, password: PASSWORD, company_name: unique() };
   const { access_token, tenant_id } = await send('auth/signup', body, { headers: {}, status: 201 });

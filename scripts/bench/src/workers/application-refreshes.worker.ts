@@ -1,4 +1,4 @@
-/** Applications that refresh: each caller has sessions of its own, and each session its rotating refresh token. */
+/** Applications that refresh. Each caller has its own sessions, and each session its own rotating refresh token. */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 import { measureCalls, serveMeasurements } from '../harness.ts';

@@ -1,4 +1,4 @@
-/** A machine whose token is bound to a key: each of its checks comes with a proof (DPoP, RFC 9449) of its own. */
+/** A machine whose token is bound to a key. Each of its checks has a separate proof (DPoP, RFC 9449). */
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
@@ -16,11 +16,11 @@ export type DpopChecks = {
 
 const CHECK = '/api/v1/fga/check';
 const TOKEN = '/oauth2/token';
-/** The first measurement has no rate before it. */
+/** The assumed rate for the first measurement, which has no previous one. */
 const FIRST_RATE = 4_000;
 /** More than the last rate, so that the proofs rarely run out, which would end a measurement early. */
 const MARGIN = 1.5;
-/** A proof is good for 60 s, also the first one that is made and the last one that is sent. */
+/** A proof is valid for 60 s, so no more proofs are made than can be made and sent in that time. */
 const PROOFS_MAX = 50_000;
 
 const [path = ''] = process.argv.slice(2);
@@ -59,7 +59,7 @@ let turn = 0;
 
 async function measure(seconds: number): Promise<Measured> {
   const began = performance.now();
-  // Made before the measurement: what a proof costs its client is not what the server is measured for.
+  // Proofs are made before the measurement, because their cost for the client is not part of the server's cost.
   const count = Math.min(Math.ceil(rate * MARGIN * seconds), PROOFS_MAX);
   const proofs = Array.from({ length: count }, () => proof(CHECK, { ath }));
   const madeMs = performance.now() - began;

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 
-// Only packages/http may depend on Express; its copy is the one to compare with.
+// Only packages/http may depend on Express, so its copy is used.
 const require = createRequire(new URL('../../../../packages/http/package.json', import.meta.url));
 const express = require('express');
 const [answer = '{}'] = process.argv.slice(2);

@@ -7,7 +7,7 @@ const PASSWORD = 'a password for the bench';
 const AT_ONCE = 8;
 
 const [databaseUrl = '', count = '1', hashes = 'as configured'] = process.argv.slice(2);
-// Where hashes are not measured, cheap ones allow many accounts.
+// If hashes are not measured, cheap ones allow many accounts.
 const cheap = hashes === 'cheap' ? { ARGON2_MEMORY: '64', ARGON2_TIME: '1' } : {};
 const env = { RATE_LIMIT_FACTOR: '1000000', ...cheap };
 const fixture = await serviceFixture({ databaseUrl, definitions: [identityService], env });

@@ -1,4 +1,4 @@
-/** Browsers that are signed in and authorize again and again; or the same person, who logs in each time. */
+/** Browsers that are signed in and authorize repeatedly. For comparison, the same person logs in each time. */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 import { measureCalls, serveMeasurements } from '../harness.ts';
@@ -13,7 +13,7 @@ const browsers = new Map<number, SignedInBrowser>();
 const { clientIds } = server;
 let turn = 0;
 
-/** Each application in turn. */
+/** Uses each application in turn. */
 const nextClientId = () => clientIds[turn++ % clientIds.length] ?? '';
 
 async function logIn(): Promise<void> {

@@ -2,7 +2,10 @@
 import { identityService } from '@cardea/identity';
 import { serviceFixture } from '@cardea/testing';
 
-/** An application gets 600 tokens a minute, whatever RATE_LIMIT_FACTOR is: with so many the rate stays below that. */
+/**
+ * An application may get 600 tokens a minute, whatever RATE_LIMIT_FACTOR is. With this many applications, the rate
+ * stays below that.
+ */
 const APPLICATIONS = 48;
 const PASSWORD = 'a password for the bench';
 export type OAuthServer = {

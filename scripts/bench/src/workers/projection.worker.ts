@@ -86,7 +86,7 @@ async function byCopy(): Promise<(seconds: number) => Promise<Measured>> {
     });
 }
 
-/** As durable as the batches: neither waits for the disk. */
+/** Applies events one by one, as durably as batches: neither waits for the disk. */
 async function oneByOne(): Promise<(seconds: number) => Promise<Measured>> {
   await owner.query('SET synchronous_commit = off');
   await owner.query(`INSERT INTO ${SCHEMA}.projection_checkpoints (name, position)
@@ -131,7 +131,7 @@ const valuesOf = ({ streamId, metadata, data, time }: RecordedEvent): unknown[] 
   time,
 ];
 
-/** One caller; with a board, the write resolves once the projection has passed it. */
+/** Measures the writes of one caller. With `waits`, a write resolves once the projection has passed it. */
 async function writes(waits: boolean): Promise<(seconds: number) => Promise<Measured>> {
   const running = waits
     ? await startProjection(processSession({ connectionString, clock, log }))

@@ -1,4 +1,4 @@
-/** Clients that sign in or refresh, each with an account of its own. */
+/** Clients that sign in or refresh, each with a separate account. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -34,7 +34,7 @@ async function logIn(client: number): Promise<string> {
 const turns = new Map<number, number>();
 let logins = 0;
 
-/** A client cycles through its accounts: every `among`-th one, because so many clients share them. */
+/** A client cycles through its accounts: every `among`-th one, because `among` clients share them. */
 async function refresh(client: number, among = clients): Promise<void> {
   const turn = turns.get(client) ?? 0;
   turns.set(client, turn + 1);
@@ -46,7 +46,10 @@ async function refresh(client: number, among = clients): Promise<void> {
   tokens.set(at, body['refresh_token'] ?? '');
 }
 
-/** At a fixed rate, whatever the responses are: surplus logins have to be refused with 503, and must not hang. */
+/**
+ * Sends logins at a fixed rate, whatever the responses are. Surplus logins have to be refused with 503, and must not
+ * hang.
+ */
 async function storm(seconds: number): Promise<Measured> {
   const underWay: Promise<void>[] = [];
   let errors = 0;
@@ -85,7 +88,7 @@ serveMeasurements(async (seconds) => {
       return { ...measured, p50_ms: at(0.5), p99_ms: at(0.99) };
     }
     default: {
-      // Where there are more accounts than clients, no account gets too many sessions.
+      // If there are more accounts than clients, logins use them in turn, so that no account gets too many sessions.
       const next = (client: number) => (detail === 'in turn' ? logins++ : client);
       return measureCalls(clients, seconds, async (client) => void (await logIn(next(client))));
     }

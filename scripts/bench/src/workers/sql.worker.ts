@@ -1,4 +1,4 @@
-/** One query by the bare driver, over as many connections as the other side has. */
+/** Runs one query by the bare driver, over as many connections as the other side has. */
 import { Pool } from 'pg';
 import { measureCalls, serveMeasurements } from '../harness.ts';
 

@@ -6,7 +6,7 @@ import { seedTuples } from '../subjects/seed-tuples.ts';
 import { signUp } from '../subjects/sign-up.ts';
 
 const QUESTIONS = 2_000;
-/** How many times smaller than a million tuples the set is. */
+/** The factor by which the set is smaller than a million tuples. */
 const SMALLER = 50;
 const SMALLER_SMOKE = 1_000;
 const ISSUER = 'http://127.0.0.1:9';
@@ -24,7 +24,7 @@ export type StandardsServer = {
 };
 
 const [databaseUrl = '', size] = process.argv.slice(2);
-// Hashes are not measured here, and nothing is refused for being asked often.
+// Hashes are not measured here, and no request exceeds a rate limit.
 const env = {
   ISSUER,
   RATE_LIMIT_FACTOR: '1000000',

@@ -1,7 +1,7 @@
 /**
- * F, the floor of what a write costs: three transactions of one row each, by the driver alone. With the
- * parameters of a hash each is preceded by one, which is not counted: so they come as rarely as logins do,
- * and meet caches that a hash has gone through.
+ * F, the floor of a write's cost: three transactions of one row each, by the driver alone. With the parameters of a
+ * hash, a hash that is not counted precedes each of them. So they come as rarely as logins do, with caches that a hash
+ * has used before.
  */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
@@ -38,7 +38,7 @@ function alone(seconds: number) {
   return measureCalls(callers, seconds, insert);
 }
 
-/** One hash at a time, as the server computes them on two cores. */
+/** Computes one hash at a time, as the server does on two cores. */
 async function besideHashes(of: Parameters<typeof verifier>[0]) {
   const verify = await verifier(of);
   let last: Promise<void> = Promise.resolve();

@@ -1,4 +1,4 @@
-/** The people of a tenant as lines of JSON from the endpoint, or the same rows by COPY over one connection. */
+/** The users of a tenant as lines of JSON from the endpoint, or the same rows by COPY over one connection. */
 import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { Pool } from 'undici';
@@ -21,7 +21,7 @@ const COLUMNS = `id, email, email_verified, display_name, avatar_url, locale, pr
 const [path = '', how = 'export'] = process.argv.slice(2);
 const of = JSON.parse(readFileSync(path, 'utf8')) as UserExport;
 
-/** How many lines came before the last one, which has to name the same number. */
+/** Counts the lines before the last one, which has to contain the same number. */
 async function exported(pool: Pool): Promise<number> {
   const headers = { authorization: `Bearer ${of.token}`, 'x-service-tenant': of.tenant };
   const { statusCode, body } = await pool.request({ path: EXPORT, method: 'GET', headers });

@@ -15,7 +15,7 @@ import type {
   Unproven,
   UserPrincipal,
 } from './principal.ts';
-import { boundKeyOf, capabilityOf, principalOf } from './principal-of.ts';
+import { capabilityOf, tokenCallers } from './principal-of.ts';
 import type { DpopProofs } from './tokens/dpop-proof.ts';
 import type { Accepted, TokenVerifier } from './tokens/token-verifier.ts';
 
@@ -40,6 +40,7 @@ export type AuthenticatorDependencies = {
 export function authenticator(needs: AuthenticatorDependencies): Authenticator {
   const byKey = keyHolders(needs);
   const digestOf = connectionDigests();
+  const by = { dpop: needs.dpop, callerOf: tokenCallers() };
   return {
     authenticate: (credential, ip, connection, possession) => {
       const digest = digestOf(credential, connection);
@@ -47,7 +48,7 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
         return possession === undefined ? byKey(credential, digest, ip) : INVALID_TOKEN;
       }
       const verified = needs.verifier.verify('access', credential, digest);
-      const accept = (token: Accepted) => accepted(needs.dpop, token, { digest, possession });
+      const accept = (token: Accepted) => accepted(by, token, { digest, possession });
       return verified instanceof Promise ? verified.then(accept) : accept(verified);
     },
     confirm: async (principal) => {
@@ -99,9 +100,14 @@ const signInOf = ({ id, issuedAt: at, sessionId }: UserPrincipal): Revocation =>
 const INVALID_TOKEN = { kind: 'unproven', error: 'invalid_token' } as const;
 const INVALID_PROOF = { kind: 'unproven', error: 'invalid_dpop_proof' } as const;
 
+type Accepting = {
+  readonly dpop: DpopProofs;
+  readonly callerOf: ReturnType<typeof tokenCallers>;
+};
+
 /** A bound token requires a proof of its key. Any other token must come without a proof. */
 function accepted(
-  dpop: DpopProofs,
+  { dpop, callerOf }: Accepting,
   verified: Accepted,
   {
     digest,
@@ -109,14 +115,12 @@ function accepted(
   }: { readonly digest: string; readonly possession: PossessionProof | undefined },
 ): Principal | Unproven | undefined | Promise<Principal | Unproven | undefined> {
   if (!('ok' in verified)) return possession === undefined ? undefined : INVALID_TOKEN;
-  const thumbprint = boundKeyOf(verified.ok);
-  if (possession === undefined) {
-    return thumbprint === undefined ? principalOf(verified.ok) : INVALID_TOKEN;
-  }
+  const { principal, thumbprint } = callerOf(verified.ok);
+  if (possession === undefined) return thumbprint === undefined ? principal : INVALID_TOKEN;
   if (thumbprint === undefined) return INVALID_TOKEN;
   const { proof, method, path } = possession;
   const proven = dpop.isProven(proof, { method, path, thumbprint, tokenDigest: digest });
-  return proven.then((isProven) => (isProven ? principalOf(verified.ok) : INVALID_PROOF));
+  return proven.then((isProven) => (isProven ? principal : INVALID_PROOF));
 }
 
 async function confirmedMachine(

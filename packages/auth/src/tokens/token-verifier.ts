@@ -41,6 +41,12 @@ export interface TokenVerifier {
   drop(): void;
 }
 
+/** The claims of a token, and the revocations that would end it. Both stay the same for as long as it is cached. */
+type VerifiedToken = {
+  readonly claims: VerifiedClaims;
+  readonly revokedBy: readonly Revocation[];
+};
+
 /** The process's own copy of the revocation list, and the live source to ask if the copy is not complete. */
 export type LiveRevocations = Pick<Revocations, 'isRevoked' | 'subscriptionEpoch' | 'look'>;
 
@@ -49,7 +55,7 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   const { clock, issuer, revocations } = needs;
   const keys = keySet(needs.jwks, clock);
   const asLong = { entriesMax: CACHED_TOKENS_MAX, ttlMs: CACHED_TOKEN_MS };
-  const seen = expiringCache<string, VerifiedClaims>(clock, asLong);
+  const seen = expiringCache<string, VerifiedToken>(clock, asLong);
   /** Verified tokens by digest. Whether their key is still in the set is checked each time. */
   const signed = expiringCache<string, true>(clock, asLong);
   let drops = 0;
@@ -71,12 +77,12 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   // tokens here.
   const believed = (
     tokenClass: TokenClass,
-    claims: VerifiedClaims,
+    { claims, revokedBy }: VerifiedToken,
   ): Accepted | Promise<Accepted> => {
     if (tokenClass !== 'access') return { ok: claims };
     const answered = (revoked: boolean): Accepted =>
       revoked ? { bad: 'invalid' } : { ok: claims };
-    const revoked = isRevoked(claims, revocations);
+    const revoked = isRevoked(revokedBy, revocations);
     return revoked instanceof Promise ? revoked.then(answered) : answered(revoked);
   };
   const verifiedAnew = async (
@@ -87,16 +93,18 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
     const before = drops;
     const result = await verified(tokenClass, token, digest);
     if ('bad' in result) return result.bad === 'unknown_key' ? { bad: 'invalid' } : result;
-    if (before === drops) seen.set(nameOf(tokenClass, digest), result.ok);
-    return believed(tokenClass, result.ok);
+    const found = { claims: result.ok, revokedBy: revocationsOf(result.ok) };
+    if (before === drops) seen.set(nameOf(tokenClass, digest), found);
+    return believed(tokenClass, found);
   };
 
   return {
     verify: (tokenClass, token, digest = credentialDigest(token)) => {
-      const claims = seen.get(nameOf(tokenClass, digest));
-      if (claims === undefined) return verifiedAnew(tokenClass, token, digest);
+      const found = seen.get(nameOf(tokenClass, digest));
+      if (found === undefined) return verifiedAnew(tokenClass, token, digest);
+      const { claims } = found;
       if (isExpired(claims, nowSeconds())) return { bad: 'expired', claims };
-      return believed(tokenClass, claims);
+      return believed(tokenClass, found);
     },
     signedHere: (token) => signed.set(credentialDigest(token), true),
     drop: () => {
@@ -122,10 +130,9 @@ export const dropOnKeysChanged = (
 
 /** Ending a user's session does not revoke its access token, which expires on its own. */
 function isRevoked(
-  claims: VerifiedClaims,
+  list: readonly Revocation[],
   revocations: LiveRevocations,
 ): boolean | Promise<boolean> {
-  const list = revocationsOf(claims);
   if (list.some(({ kind, id, at }) => revocations.isRevoked(kind, id, at))) return true;
   if (revocations.subscriptionEpoch() !== undefined) return false;
   return revocations.look(list).then(({ revoked }) => revoked.includes(true));

@@ -42,13 +42,11 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
   const schedule = () => {
     if (scheduled || waiting === 0 || idle.length === 0) return;
     scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      flush();
-    });
+    setImmediate(flush);
   };
 
   const flush = () => {
+    scheduled = false;
     for (const [log, queue] of queues) {
       const connection = idle.pop();
       if (connection === undefined) return;

@@ -22,12 +22,12 @@ const FIELDS = {
   display_name: {
     inState: 'displayName',
     input: displayNameField,
-    read: (text: string | null) => displayName(text),
+    read: displayName,
   },
   avatar_url: {
     inState: 'avatarUrl',
     input: avatarUrlField,
-    read: (text: string | null) => avatarUrl(text),
+    read: avatarUrl,
   },
   /** A BCP 47 tag: the language of mails to the user. */
   locale: {
@@ -37,7 +37,7 @@ const FIELDS = {
       maxLength: LOCALE_CHARACTERS_MAX,
       examples: ['de-AT'],
     }),
-    read: (text: string | null) => locale(text),
+    read: locale,
   },
   /** Usernames need not be unique, because nobody signs in by them. */
   preferred_username: {
@@ -102,8 +102,9 @@ export function readProfile(body: Profile<string>): Profile<string> | ProfileFie
 }
 
 /** Returns the trimmed text, or undefined if it is invalid. An empty text clears the field. */
-export const displayName = (input: string | null): string | null | undefined =>
-  nameOf(input, DISPLAY_NAME_CHARACTERS_MAX);
+export function displayName(input: string | null): string | null | undefined {
+  return nameOf(input, DISPLAY_NAME_CHARACTERS_MAX);
+}
 
 export function avatarUrl(input: string | null): string | null | undefined {
   if (input === null) return null;

@@ -51,6 +51,11 @@ export const POLL_REREAD_MS = 5_000;
 /** While the cache is unreachable, every open poll reads the stream again at this interval. */
 export const POLL_WITHOUT_CACHE_MS = 1_000;
 export const POLLS_PER_PRINCIPAL_MAX = 10;
+/**
+ * The number of requests that are read at once for open polls, in one statement. It is small because other requests
+ * wait while the results are handled.
+ */
+export const POLLED_AT_ONCE_MAX = 100;
 /** The number of open polls per process. */
 export const POLLS_MAX = 5_000;
 /**

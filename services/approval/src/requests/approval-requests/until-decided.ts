@@ -5,7 +5,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import type { Changes } from './changes.ts';
 import type { Polls } from './polls.ts';
 import { readRequest } from './read-request.ts';
-import type { ApprovalRequest, ExistingRequest } from './request.ts';
+import { type ApprovalRequest, type ExistingRequest, requests } from './request.ts';
 
 type WaitDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
   readonly changes: Changes;
@@ -23,10 +23,12 @@ export async function untilDecided(
     principal: `${tenantId} ${principal.kind} ${principal.id}`,
     waitMs,
     read: () => readRequest(needs, tenantId, id),
+    look: async () => (await needs.streams.load(requests, { tenantId, id })).state,
     isOver: ({ status }) => status !== 'pending',
     endsAt: (request) =>
       request.status === 'pending' ? new Date(request.facts.expires_at) : undefined,
-    stops: [signal, draining],
+    signal,
+    draining,
   });
   if (found !== 'too_many_polls' && found.status === 'none') {
     throw new Error('a request that was found is gone');

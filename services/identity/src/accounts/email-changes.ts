@@ -104,7 +104,8 @@ function hashOf(user: User, changeId: string): string | undefined {
 
 /**
  * A proven address takes precedence over an account that registered it without proof: that account is abandoned. An
- * account that an administrator created or vouches for keeps it.
+ * account that an administrator created or vouches for keeps it. The request and the policy may do this at the same
+ * time, so each step may find that the other has already performed it.
  */
 async function reserved(
   needs: Dependencies,
@@ -113,18 +114,28 @@ async function reserved(
 ): Promise<boolean> {
   if (await needs.emails.hold(of, command)) return true;
   const holder = await needs.userDirectory.byHash(of.tenantId, of.emailHash);
-  if (!yieldsToProof(holder)) return false;
-  const { id } = holder;
-  const own = needs.systemCommand(of.tenantId, 'give way', id, of.emailHash);
-  const decided = await needs.streams.decideOn(users, id, own, (state) => {
-    const { emailHash: email_hash } = holder;
-    const data = { id, email_hash, deleted_at: own.now.toISOString() };
-    return yieldsToProof(state) ? accept<UserEvent>({ type: 'UserDeleted', data }) : accept();
-  });
-  if (decided.state.status !== 'deleted') return false;
-  await needs.emails.release({ ...of, userId: id }, own);
+  if (exists(holder) && !yieldsToProof(holder)) return holder.id === of.userId;
+  if (yieldsToProof(holder) && !(await abandoned(needs, holder, of))) return false;
+  if ('id' in holder) {
+    await needs.emails.release({ ...of, userId: holder.id }, giveWay(needs, holder, of));
+  }
   const again = { ...command, id: uuidFrom(command.id, 'after who gave way') };
   return needs.emails.hold(of, again);
+}
+
+type Holder = { readonly id: string; readonly emailHash: string };
+
+const giveWay = (needs: Dependencies, { id, emailHash }: Holder, { tenantId }: Of): Command =>
+  needs.systemCommand(tenantId, 'give way', id, emailHash);
+
+async function abandoned(needs: Dependencies, holder: Holder, of: Of): Promise<boolean> {
+  const { id, emailHash: email_hash } = holder;
+  const command = giveWay(needs, holder, of);
+  const decided = await needs.streams.decideOn(users, id, command, (state) => {
+    const data = { id, email_hash, deleted_at: command.now.toISOString() };
+    return yieldsToProof(state) ? accept<UserEvent>({ type: 'UserDeleted', data }) : accept();
+  });
+  return decided.state.status === 'deleted';
 }
 
 export const yieldsToProof = (user: User): user is Extract<User, { status: 'active' }> =>

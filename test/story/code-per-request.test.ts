@@ -35,6 +35,11 @@ const WARM_UP = 20;
  */
 const PLAYS = 12;
 /**
+ * The most plays. More than `PLAYS` are made while too many functions are counted: on a busy machine, each of the first
+ * plays may contain other work.
+ */
+const PLAYS_MAX = 60;
+/**
  * If an idle process enters no more functions than this between two checks, the consequences of the last request are
  * over.
  */
@@ -108,13 +113,15 @@ it('a warm request enters no more files and functions than the table says', {
   const all = await requests(restDriver({ baseUrl: instance.base }));
   const path = new Map<string, Entered>();
   for (const [name, send] of all) {
-    const called = await calledByEach(send);
+    const called = await calledByEach(send, EXPECTED[name]?.path);
     expect(called.filter((one) => one.startsWith(RELAY_FILE))).toEqual([]);
     path.set(name, sizeOf(called));
   }
   await relaysHere(all);
   const withRelay = new Map<string, Entered>();
-  for (const [name, send] of all) withRelay.set(name, sizeOf(await calledByEach(send)));
+  for (const [name, send] of all) {
+    withRelay.set(name, sizeOf(await calledByEach(send, EXPECTED[name]?.withRelay)));
+  }
   console.log({ path: Object.fromEntries(path), withRelay: Object.fromEntries(withRelay) });
   expect(above(path, 'path')).toEqual([]);
   expect(above(withRelay, 'withRelay')).toEqual([]);
@@ -123,23 +130,24 @@ it('a warm request enters no more files and functions than the table says', {
 });
 
 const above = (entered: ReadonlyMap<string, Entered>, what: keyof Limits) =>
-  [...entered].filter(([name, { files, functions }]) => {
-    const most = EXPECTED[name]?.[what];
-    return most === undefined || files > most.files || functions > most.functions;
-  });
+  [...entered].filter(([name, size]) => isAbove(size, EXPECTED[name]?.[what]));
+
+const isAbove = ({ files, functions }: Entered, most: Entered | undefined): boolean =>
+  most === undefined || files > most.files || functions > most.functions;
 
 /** The functions that each play of a request enters. */
-async function calledByEach(send: Send): Promise<readonly string[]> {
+async function calledByEach(send: Send, most: Entered | undefined): Promise<readonly string[]> {
   for (let sent = 0; sent < WARM_UP; sent += 1) await send();
-  const plays: ReadonlySet<string>[] = [];
-  while (plays.length < PLAYS) {
+  let called: readonly string[] = [];
+  for (let plays = 1; plays <= PLAYS_MAX; plays += 1) {
+    if (plays > PLAYS && !isAbove(sizeOf(called), most)) break;
     await untilTrue(async () => (await calledNow()).size <= IDLE_FUNCTIONS_MAX);
     await send({ [COUNTED]: 'yes' });
     await taken(); // The file that was written at the beginning of the request.
-    plays.push(await taken());
+    const play = await taken();
+    called = plays === 1 ? [...play] : called.filter((one) => play.has(one));
   }
-  const [first = new Set<string>(), ...others] = plays;
-  return [...first].filter((one) => others.every((play) => play.has(one)));
+  return called;
 }
 
 function sizeOf(called: readonly string[]): Entered {

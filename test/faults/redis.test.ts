@@ -24,7 +24,7 @@ import {
   untilRevoked,
 } from './company.ts';
 import { type Instance, instance } from './instance.ts';
-import { traffic } from './traffic.ts';
+import { type Traffic, traffic } from './traffic.ts';
 
 const AWAY_MS = testForm.long ? 60_000 : 6_000;
 const FLAPS = testForm.long ? 20 : 4;
@@ -34,6 +34,8 @@ const WELL_AGAIN_MS = 60_000;
 const START_MS_MAX = 400_000;
 const TEST_MS_MAX = 600_000;
 const LOG_LINES_PER_SECOND_MAX = 10;
+/** Of all requests: those that were answered 503 and had to be repeated. An idle machine needs none. */
+const REPEATED_SHARE_MAX = 0.01;
 /** Wrong passwords for one account from one network, before it is blocked. */
 const WRONG_PASSWORDS_MAX = 10;
 const BLOCK_MS = 60_000;
@@ -134,6 +136,12 @@ const explained = (failures: readonly string[], logs: readonly (() => string)[])
     return [failure, ...lines.filter((line) => line.includes(id))].join('\n');
   });
 
+function expectServed(work: Traffic, logs: readonly (() => string)[]): void {
+  expect(explained(work.failures, logs)).toEqual([]);
+  const few = work.repeated.length <= work.count() * REPEATED_SHARE_MAX;
+  expect(few ? [] : explained(work.repeated, logs)).toEqual([]);
+}
+
 /** What a process prints from now on. */
 const fromNow = (running: FixtureProcess): (() => string) => {
   const from = running.output().length;
@@ -207,7 +215,7 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
   for (const { at } of both) expect(await triesOf(at, during)).toEqual(REVOKED);
   await expectNoRefresh(refreshTokens);
   await work.stop();
-  expect(explained(work.failures, logs)).toEqual([]);
+  expectServed(work, logs);
   expect(work.count()).toBeGreaterThan(100);
   for (const log of logs) {
     expect(linesPerSecond(log())).toBeLessThanOrEqual(LOG_LINES_PER_SECOND_MAX);
@@ -245,7 +253,7 @@ it('R8 with Redis flapping, no more wrong passwords and polls pass than with it,
   await untilWell();
   for (const { at } of both) expect(await triesOf(at, revoked)).toEqual(REVOKED);
   await work.stop();
-  expect(explained(work.failures, logs)).toEqual([]);
+  expectServed(work, logs);
 
   const passed = polled.filter((status) => status === 200).length;
   expect(passed).toBeGreaterThanOrEqual(PACE_MAX);

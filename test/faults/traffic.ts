@@ -9,9 +9,19 @@ const PAUSE_MS = testForm.long ? 40 : 80;
 /** A session may be refreshed 300 times a minute. */
 const REFRESH_PAUSE_MS = 250;
 
+/** The pause that `Retry-After` names. */
+const RETRY_MS = 1_000;
+
+const UNAVAILABLE = /"code":"(UNAVAILABLE|temporarily_unavailable)"/;
+
 export type Traffic = {
   /** What went wrong, a sentence each. */
   readonly failures: readonly string[];
+  /**
+   * Answers 503 whose repeat was right: where the cache is away, a process waits two seconds at most for the others or
+   * for identity, and a busy machine may need longer.
+   */
+  readonly repeated: readonly string[];
   count(): number;
   stop(): Promise<void>;
 };
@@ -22,6 +32,7 @@ export async function traffic(
   users: Company,
 ): Promise<Traffic> {
   const failures: string[] = [];
+  const repeated: string[] = [];
   let count = 0;
   let running = true;
   const [key, machine] = [await users.apiKey(), await users.machine()];
@@ -32,9 +43,13 @@ export async function traffic(
       pauseMs = PAUSE_MS,
     ): Promise<void> => {
       while (running) {
-        const wrong = await work().catch((error: Error) => error.message);
+        const first = await work().catch((error: Error) => error.message);
+        const mayRepeat = first !== undefined && UNAVAILABLE.test(first);
+        if (mayRepeat) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        const wrong = mayRepeat ? await work().catch((error: Error) => error.message) : first;
         count += 1;
         if (wrong !== undefined) failures.push(`${what} at ${number}: ${wrong}`);
+        else if (first !== undefined) repeated.push(`${what} at ${number}: ${first}`);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     };
@@ -64,6 +79,7 @@ export async function traffic(
   });
   return {
     failures,
+    repeated,
     count: () => count,
     async stop() {
       running = false;

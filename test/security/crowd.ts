@@ -12,6 +12,8 @@ import type { Misuse, Neighbour } from './neighbours.ts';
 
 /** The pause after a refusal. */
 const PAUSE_MS = 5;
+/** Another address than the victim's: requests without credentials wait in turns between addresses. */
+const ADDRESS = '198.51.100.7';
 const NUMBERS_OF_CROWD = 1_000_000;
 const BEGINS_MS_MAX = 60_000;
 const WORKER = fileURLToPath(new URL('./crowd.worker.ts', import.meta.url));
@@ -65,6 +67,7 @@ async function flooding(
     url: `${base}${path}`,
     headers: {
       'x-service-tenant': id,
+      'x-forwarded-for': ADDRESS,
       ...(flood.isAnonymous === true ? {} : { authorization: `Bearer ${bearer}` }),
       ...(flood.body === undefined ? {} : { 'content-type': 'application/json' }),
     },

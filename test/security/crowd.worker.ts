@@ -1,5 +1,5 @@
 /** Clients of a noisy tenant: each sends the same request again as soon as it is answered, until it is told to stop. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { constants, getPriority, setPriority } from 'node:os';
 import { type CrowdReport, type FloodWork, NUMBER, wrongOf } from './flood.ts';
@@ -16,16 +16,21 @@ process.once('disconnect', () => process.exit());
 /**
  * Sets a lower priority than the server's, among processes and among sessions. With the lowest one, the process would
  * get nothing while others work.
+ * A session's priority is separate from that of its processes: `nice` changes the latter alone.
  */
 function yieldToAll(): void {
-  const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + YIELDS_BY);
-  setPriority(priority);
+  setPriority(yields(getPriority()));
   try {
-    writeFileSync('/proc/self/autogroup', String(priority));
+    const [, ofServer] =
+      /nice (-?\d+)/.exec(readFileSync(`/proc/${process.ppid}/autogroup`, 'utf8')) ?? [];
+    writeFileSync('/proc/self/autogroup', String(yields(Number(ofServer))));
   } catch {
     // Here the processor is not divided between sessions.
   }
 }
+
+const yields = (priority: number): number =>
+  Math.min(constants.priority.PRIORITY_LOW, priority + YIELDS_BY);
 
 async function flood(work: FloodWork): Promise<void> {
   const { clients, refused, pauseMs } = work;

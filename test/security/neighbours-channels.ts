@@ -6,12 +6,12 @@ import { type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
 import type { MailServer } from './mail-server.ts';
 import {
   ASKING_PAUSE_MS,
+  administrators,
   type Misuse,
   must,
   type Neighbour,
   PASSWORD,
   pause,
-  signedIn,
 } from './neighbours.ts';
 
 const REQUESTS = '/api/v1/ciba/requests';
@@ -53,14 +53,7 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
       const tuple = { user_type: 'user', user_id: id, ...SET };
       await must(noisy.admin.post('/api/v1/fga/tuples', tuple));
     }
-    const made: RestDriver[] = [];
-    for (let at = 0; at < ADMINS; at++) {
-      const email = `flood${at}@noisy.example.com`;
-      const user = { email, password: PASSWORD, email_verified: true, roles: ['admin'] };
-      await must(noisy.admin.post('/api/v1/admin/users', user));
-      made.push((await signedIn({ ...noisy, email })).admin);
-    }
-    admins = made;
+    admins = await administrators(noisy, ADMINS);
   };
   const noise = {
     clients: ADMINS,

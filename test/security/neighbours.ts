@@ -62,6 +62,8 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 const TUPLES = 100;
 /** An administrator makes at most 300 requests for approval a minute. */
 export const ASKING_PAUSE_MS = 60_000 / 300;
+/** So several of them ask in turn, or there would be too few times for a p99. */
+const ASKERS = 8;
 const SERVICE = 'warehouse';
 const SECRETS = `/api/v1/vault/services/${SERVICE}/secrets`;
 const INVITATIONS = '/api/v1/admin/invitations';
@@ -85,6 +87,22 @@ export async function signedIn(neighbour: Neighbour): Promise<Neighbour> {
   const { body } = await must(loginOf(neighbour));
   const bearer: string = body.access_token;
   return { ...neighbour, bearer, admin: admin.as({ bearer, tenant }) };
+}
+
+/** Further administrators, for callers that have limits of their own. */
+export async function administrators(
+  neighbour: Neighbour,
+  count: number,
+): Promise<readonly RestDriver[]> {
+  const { admin, email: owner } = neighbour;
+  const made: RestDriver[] = [];
+  for (let at = 0; at < count; at++) {
+    const email = `admin${at}.${owner}`;
+    const user = { email, password: PASSWORD, email_verified: true, roles: ['admin'] };
+    await must(admin.post('/api/v1/admin/users', user));
+    made.push((await signedIn({ ...neighbour, email })).admin);
+  }
+  return made;
 }
 
 /** Throws if the response is not a success. */
@@ -137,9 +155,11 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
   };
   const agents = new Map<string, string>();
   let waitedFor = '';
-  const openRequest = async ({ admin, id, userId }: Neighbour): Promise<string> => {
+  let askers: readonly RestDriver[] = [];
+  let asked = 0;
+  const openRequest = async ({ id, userId }: Neighbour, asker: RestDriver): Promise<string> => {
     const request = { agent_id: agents.get(id), user_id: userId, action: 'write_data' };
-    return (await must(admin.post(REQUESTS, request))).body.id;
+    return (await must(asker.post(REQUESTS, request))).body.id;
   };
   const newUser = ({ admin }: Neighbour) => {
     users += 1;
@@ -185,22 +205,25 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
     {
       resource: 'long polls',
       clients: 24,
-      prepare: async (...both) => {
-        for (const each of both) {
+      prepare: async (noisy, victim) => {
+        askers = await administrators(victim, ASKERS);
+        for (const each of [noisy, victim]) {
           const { body } = await must(each.admin.post('/api/v1/agents', { name: 'bot' }));
           agents.set(each.id, body.id);
         }
       },
       flood: async (noisy) => {
-        waitedFor = await openRequest(noisy);
+        waitedFor = await openRequest(noisy, noisy.admin);
         return { method: 'GET', path: `${REQUESTS}/${waitedFor}/poll` };
       },
       letEnd: ({ admin }) => must(admin.post(`${REQUESTS}/${waitedFor}/deny`)),
-      pauseMs: ASKING_PAUSE_MS,
+      pauseMs: ASKING_PAUSE_MS / ASKERS,
       // Lasts from the request to its decision, which ends the poll.
       calm: async (victim) => {
-        const path = `${REQUESTS}/${await openRequest(victim)}`;
-        const polled = victim.admin.get(`${path}/poll`);
+        const asker = askers[asked % ASKERS] as RestDriver;
+        asked += 1;
+        const path = `${REQUESTS}/${await openRequest(victim, asker)}`;
+        const polled = asker.get(`${path}/poll`);
         await must(victim.admin.post(`${path}/deny`));
         return polled;
       },

@@ -61,6 +61,8 @@ beforeAll(async () => {
     RATE_LIMIT_FACTOR: '1000',
     WEBHOOK_CONCURRENCY: String(WEBHOOK_CONCURRENCY),
     SMTP_URL: mails.url,
+    // The crowd names an address of its own.
+    TRUSTED_PROXIES: '127.0.0.0/8',
     ...(testForm.long ? INSPECTED : {}),
   });
   const running = await cardea.start();

@@ -122,10 +122,17 @@ export class HttpContext {
     this.#abort.abort();
   }
 
-  /** Marks the beginning of this request's turn. The turn ends with the response. */
+  /** Marks the beginning of this request's turn. The turn ends when the response and the request have ended. */
   begin(begun: Begun): void {
     if (this.response.closed) this.parts.turns?.end(begun);
     else this.#begun = begun;
+  }
+
+  /** A part of this request has ended, and `begin` is called for the next one. */
+  endPart(): Begun | undefined {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    return begun;
   }
 
   /** Runs the work within the span of this request. */
@@ -165,6 +172,15 @@ export class HttpContext {
     this.answer(refusal.status, body, headers);
   }
 
+  #endTurn(): void {
+    const begun = this.#begun;
+    if (begun === undefined) return;
+    const end = () => this.parts.turns?.end(begun);
+    // What is left of a refused body is still read.
+    if (this.request.complete || this.request.closed) end();
+    else this.request.once('close', end);
+  }
+
   #tenant(): string | undefined {
     const header = this.request.headers['x-service-tenant'];
     const sent = typeof header === 'string' ? storedId(header) : undefined;
@@ -175,7 +191,7 @@ export class HttpContext {
     const { parts, response, request, contract, principal } = this;
     parts.open.delete(this);
     parts.metrics.inFlight.dec();
-    if (this.#begun !== undefined) parts.turns?.end(this.#begun);
+    this.#endTurn();
     if (!response.writableFinished) this.#abort.abort();
     const durationMs = parts.clock.monotonicMs() - this.#startedMs;
     // 499: the client disconnected before the response.

@@ -40,6 +40,8 @@ export type Request<Params, Query, Body, By = Principal | undefined> = {
   readonly signal: AbortSignal;
   /** Aborts when the process begins to stop, so that long polls return at once. */
   readonly draining: AbortSignal;
+  /** Call it between the parts of a long response: it waits until other tenants had their turns. */
+  readonly nextPart: () => Promise<void>;
 };
 
 export type Answer<Ok, Reason extends string> =

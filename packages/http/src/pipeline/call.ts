@@ -26,6 +26,8 @@ export interface Call {
   authenticated(by: Authenticator): Authentication | Promise<Authentication>;
   /** Waits until a request of this tenant may begin. Undefined if it may begin at once. */
   turn(tenantId: string): Promise<void> | undefined;
+  /** Ends a part of a long response, and waits until the tenant's next part may begin. */
+  nextPart(): Promise<void>;
   /** Path parameters and query. */
   strings(route: Route): ReadStrings;
   /** The body. A promise only if it has not arrived yet. */

@@ -53,6 +53,8 @@ export class PageCall implements Call {
     return undefined;
   }
 
+  async nextPart(): Promise<void> {}
+
   strings(route: Route): ReadStrings {
     const checked = route.checkParams(this.#given.params ?? {});
     if ('faults' in checked) return checked;

@@ -119,6 +119,7 @@ function draftOf(route: Route, call: Call): Draft {
     positionSeen: undefined,
     signal: call.signal,
     draining: call.parts.draining,
+    nextPart: () => call.nextPart(),
   };
 }
 

@@ -1,14 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fakeClock, systemClock } from '@cardea/runtime';
+import { type FakeClock, fakeClock, systemClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { RequestTurns } from './request-turns.ts';
 
 const START = '2026-01-01T00:00:00Z';
 const MANY = 200;
 const BEGIN_MAX = 16;
-const UNDER_WAY = { min: 1, max: 64 };
+const UNDER_WAY_MAX = 64;
 const UNDER_WAY_MS_MAX = 100;
+const WITHOUT_LINE_MAX = 2;
+/** The least share of the time for which requests of a line are under way on a busy thread. */
+const SHARE_MIN = 1 / 8;
 const WORK_MS = 3;
+const IDLE = () => 0;
 
 /** Requests of `caller`, in the order in which they begin. Each ends at once. */
 function requests(turns: RequestTurns, begun: string[], work = () => {}) {
@@ -79,27 +83,16 @@ describe('C1 the turns of requests', () => {
     expect(perTurn.slice(-5).every((count) => count <= 1)).toBe(true);
   });
 
-  it('C1 let a noisy tenant have fewer under way the longer the turns take, and no other tenant wait', async () => {
-    const turns = new RequestTurns(systemClock);
-    expect(turns.begin('victim')).toBeUndefined();
-    const long = requests(turns, [], compute)('noisy', 2 * BEGIN_MAX);
-    await long;
-    const begun = endless(turns, 'noisy', MANY);
-    await turnsOfLoop(3, compute);
-    expect(begun.length).toBeLessThanOrEqual(3 * UNDER_WAY.min);
-    expect(await turns.begin('victim')).toEqual({ caller: 'victim', sinceMs: expect.any(Number) });
-  });
-
   it('C1 count no request that has been under way for long', async () => {
     const clock = fakeClock(START);
-    const turns = new RequestTurns(clock);
+    const turns = new RequestTurns(clock, IDLE);
     expect(turns.begin('victim')).toBeUndefined();
     const begun = endless(turns, 'noisy', MANY);
     await turnsOfLoop(MANY);
-    expect(begun).toHaveLength(UNDER_WAY.max);
+    expect(begun).toHaveLength(UNDER_WAY_MAX);
     await clock.advance(UNDER_WAY_MS_MAX);
     await turnsOfLoop(MANY);
-    expect(begun).toHaveLength(2 * UNDER_WAY.max);
+    expect(begun).toHaveLength(2 * UNDER_WAY_MAX);
   });
 
   it('C1 let the next begin when one ends', async () => {
@@ -109,7 +102,7 @@ describe('C1 the turns of requests', () => {
     await turnsOfLoop(MANY);
     turns.end(begun[0] as Parameters<RequestTurns['end']>[0]);
     await turnsOfLoop(3);
-    expect(begun).toHaveLength(UNDER_WAY.max + 1);
+    expect(begun).toHaveLength(UNDER_WAY_MAX + 1);
   });
 
   it('C1 end a second after the last request of another tenant', async () => {
@@ -120,5 +113,123 @@ describe('C1 the turns of requests', () => {
     await clock.advance(1_001);
     const alone = Array.from({ length: MANY }, () => turns.begin('noisy'));
     expect(alone.filter((each) => each !== undefined)).toEqual([]);
+  });
+});
+
+type Sequence = { beganMs: number[]; underWayMs: number };
+
+/** Clients that send one request after another, each of which is under way for `workMs`. */
+function clients(
+  { turns, clock }: { readonly turns: RequestTurns; readonly clock: FakeClock },
+  { caller, count = 1, workMs, pauseMs = 0 }: Flooding,
+): Sequence {
+  const sequence: Sequence = { beganMs: [], underWayMs: 0 };
+  const client = async (): Promise<void> => {
+    for (;;) {
+      const askedMs = clock.monotonicMs();
+      const request = await turns.begin(caller);
+      sequence.beganMs.push(clock.monotonicMs() - askedMs);
+      await clock.sleep(workMs);
+      sequence.underWayMs += workMs;
+      if (request !== undefined) turns.end(request);
+      await clock.sleep(pauseMs);
+    }
+  };
+  for (let at = 0; at < count; at++) void client();
+  return sequence;
+}
+type Flooding = {
+  readonly caller: string;
+  readonly count?: number;
+  readonly workMs: number;
+  readonly pauseMs?: number;
+};
+
+const CALM = { caller: 'calm', workMs: 4, pauseMs: 6 };
+const NOISY = { caller: 'noisy', count: 20, workMs: 10 };
+
+async function pass(clock: FakeClock, ms: number): Promise<void> {
+  for (let at = 0; at < ms; at++) await clock.advance(1);
+}
+
+/** A thread that is always busy, or always idle, and the share of a second for which requests of each were under way. */
+async function shares(floods: readonly Flooding[], isBusy = true) {
+  const clock = fakeClock(START);
+  const turns = new RequestTurns(clock, isBusy ? () => clock.monotonicMs() : IDLE);
+  const running = floods.map((flood) => clients({ turns, clock }, flood));
+  await pass(clock, 1_000);
+  for (const each of running) {
+    each.underWayMs = 0;
+    each.beganMs = [];
+  }
+  await pass(clock, 1_000);
+  return running.map(({ underWayMs, beganMs }) => ({
+    share: underWayMs / 1_000,
+    waitedMs: Math.max(...beganMs),
+  }));
+}
+
+describe('C1 lines on a busy thread', () => {
+  it('C1 rest beside a calm tenant, which never waits', async () => {
+    const [calm, noisy] = await shares([CALM, NOISY]);
+    expect(calm?.waitedMs).toBe(0);
+    expect(noisy?.share).toBeGreaterThan(SHARE_MIN / 2);
+    expect(noisy?.share).toBeLessThan(SHARE_MIN * 1.5);
+  });
+
+  it('C1 do not rest where every tenant has a line', async () => {
+    const [one, other] = await shares([NOISY, { ...NOISY, caller: 'other' }]);
+    expect(one?.share).toBeGreaterThan(0.8);
+    expect(other?.share).toBeGreaterThan(0.8);
+  });
+
+  it('C1 do not rest on an idle thread', async () => {
+    const [, noisy] = await shares([CALM, NOISY], false);
+    expect(noisy?.share).toBeGreaterThan(15);
+  });
+
+  it('C1 do not form from two requests at a time', async () => {
+    const [, noisy] = await shares([CALM, { ...NOISY, count: WITHOUT_LINE_MAX }]);
+    expect(noisy?.waitedMs).toBe(0);
+  });
+
+  it('C1 go on without rests once the calm tenant has left', async () => {
+    const clock = fakeClock(START);
+    const turns = new RequestTurns(clock, () => clock.monotonicMs());
+    expect(turns.begin('calm')).toBeUndefined();
+    const noisy = clients({ turns, clock }, NOISY);
+    await pass(clock, 500);
+    void turns.begin('calm');
+    await pass(clock, 3_000);
+    noisy.underWayMs = 0;
+    await pass(clock, 500);
+    expect(noisy.underWayMs).toBeGreaterThan(400);
+  });
+
+  it('C1 rest between the parts of a long request too', async () => {
+    const clock = fakeClock(START);
+    const turns = new RequestTurns(clock, () => clock.monotonicMs());
+    const calm = clients({ turns, clock }, CALM);
+    await pass(clock, 500);
+    let parts = 0;
+    void (async () => {
+      for (let begun = await turns.begin('export'); ; parts++) {
+        await clock.sleep(10);
+        begun = await turns.next('export', begun);
+      }
+    })();
+    await pass(clock, 500);
+    parts = 0;
+    await pass(clock, 1_000);
+    expect(parts).toBeGreaterThan(5);
+    expect(parts).toBeLessThan(20);
+    expect(Math.max(...calm.beganMs)).toBeLessThanOrEqual(1);
+  });
+
+  it('lets the parts of a long request of a single tenant follow each other at once', () => {
+    const turns = new RequestTurns(fakeClock(START));
+    const begun = turns.begin('export');
+    expect(begun).toBeUndefined();
+    expect(turns.next('export', undefined)).toBeUndefined();
   });
 });

@@ -1,21 +1,36 @@
 /**
  * The order in which requests begin while several tenants call this process (`docs/design/bounds.md`, C1). All requests
  * share one thread. Without an order, a tenant with fifty requests under way would delay each step of another tenant's
- * request by all fifty. So few begin in each turn of the event loop, in turns between tenants, and the longer the turns
- * take, the fewer requests a tenant may have under way. Its other requests wait here. A tenant that is alone never
- * waits.
+ * request by all fifty. So a tenant's third request at a time waits in the tenant's line. Few requests begin in each
+ * turn of the event loop, in turns between tenants. The busier the thread is, the fewer requests of a line are under
+ * way, and a line rests after each request, so that its tenant leaves most of the thread's time to those without a
+ * line. A tenant that is alone never waits.
  */
 import { type Clock, SharedUse } from '@cardea/runtime';
 
-/** If turns of the event loop take longer than this, fewer requests begin, and fewer are under way. */
+/** If turns of the event loop take longer than this, fewer requests begin in each. */
 const TURN_MS_MAX = 1;
 const BEGIN_MAX = 16;
-/** Requests that a tenant may have under way at the least, and at the most. */
-const UNDER_WAY = { min: 1, max: 64 } as const;
-/** After a short turn both numbers grow by this much. Slowly, because a long turn is felt by every tenant. */
+/** A tenant may have this many requests under way without a line, however busy the thread is. */
+const WITHOUT_LINE_MAX = 2;
+/**
+ * Requests of a line that may be under way, at the least and at the most. Less than one means rests: at 1/8 a line rests
+ * for seven times as long as its request took.
+ */
+const UNDER_WAY = { min: 1 / 8, max: 64 } as const;
+/** The thread counts as busy if it worked for more than this share of the time between two looks. */
+const BUSY_SHARE_MAX = 1 / 2;
+const LOOK_MS = 20;
+/** After a short turn, or a look at an idle thread, the number grows by this much. Slowly, because every tenant feels it. */
 const GROWTH = 1 / 8;
-/** A request that takes longer mostly waits, as long polls do, and no longer counts as under way. */
+/** A request that takes longer mostly waits, as long polls do. It no longer counts as under way, and needs no rest. */
 const UNDER_WAY_MS_MAX = 100;
+/** Rests begin when a line owes this much. A page of a browser sends a few requests at once. */
+const REST_CREDIT_MS = 100;
+/** Lines rest for as long after the last request that began without a line. */
+const CALM_TENANT_MS = 1_000;
+/** When rests of more tenants are kept, those that are over are forgotten. */
+const RESTS_MAX = 1_000;
 /** The most waiting requests. One more begins at once. */
 const WAITING_MAX = 10_000;
 
@@ -24,11 +39,17 @@ export type Begun = { readonly caller: string; readonly sinceMs: number };
 
 type Begin = (begun: Begun) => void;
 
+/** The time for which the event loop of this thread worked, since any moment. */
+const loopBusyMs = (): number => performance.eventLoopUtilization().active;
+
 export class RequestTurns {
   readonly #clock: Pick<Clock, 'monotonicMs' | 'after'>;
+  readonly #busyMs: () => number;
   readonly #use: SharedUse;
-  /** Lines in the order of turns. A tenant whose request has just begun is last. */
+  /** In the order of turns. A tenant whose request has just begun is last. A line without requests is removed. */
   readonly #lines = new Map<string, Begin[]>();
+  /** When the rest of a tenant's line ends, or ended. */
+  readonly #rests = new Map<string, number>();
   /** The oldest is first. */
   readonly #underWay = new Map<string, Set<Begun>>();
   #waiting = 0;
@@ -36,22 +57,59 @@ export class RequestTurns {
   #underWayMax: number = UNDER_WAY.max;
   #begun = 0;
   #turnStartMs: number | undefined;
-  #isTurnPlanned = false;
+  /** A turn in which a line may go on. */
+  #planned: { readonly atMs: number; readonly cancel: () => void } | undefined;
+  #lastCalmMs = Number.NEGATIVE_INFINITY;
+  #looked: { readonly atMs: number; readonly busyMs: number };
 
-  constructor(clock: Pick<Clock, 'monotonicMs' | 'after'>) {
+  constructor(clock: Pick<Clock, 'monotonicMs' | 'after'>, busyMs = loopBusyMs) {
     this.#clock = clock;
+    this.#busyMs = busyMs;
     this.#use = new SharedUse(clock);
+    this.#looked = { atMs: clock.monotonicMs(), busyMs: busyMs() };
   }
 
   /** Returns undefined for a tenant that is alone. The request begins now, or when the promise resolves. */
   begin(caller: string): Begun | Promise<Begun> | undefined {
-    if (!this.#use.by(caller) && this.#waiting === 0) return undefined;
+    if (!this.#isShared(caller)) return undefined;
     const nowMs = this.#clock.monotonicMs();
     this.#startTurn(nowMs);
-    const isNext = this.#waiting === 0 && this.#begun < this.#beginsPerTurn;
-    if (this.#waiting >= WAITING_MAX || (isNext && this.#mayBegin(caller, nowMs))) {
-      return this.#beginNow(caller, nowMs);
-    }
+    if (this.#waiting >= WAITING_MAX) return this.#beginNow(caller, nowMs);
+    const isFree = !this.#lines.has(caller) && this.#begun < this.#beginsPerTurn;
+    const most = Math.max(WITHOUT_LINE_MAX, this.#underWayMax);
+    if (!isFree || !this.#mayBegin(caller, nowMs, most)) return this.#inLine(caller);
+    if (!this.#underWay.has(caller)) this.#lastCalmMs = nowMs;
+    return this.#beginNow(caller, nowMs);
+  }
+
+  /**
+   * Ends a part of a long request, as a page of an export. Its next part begins like the next request of a line, so that
+   * one long request takes no more of the thread than many short ones.
+   */
+  next(caller: string, begun: Begun | undefined): Begun | Promise<Begun> | undefined {
+    if (begun !== undefined) this.#remove(begun);
+    if (!this.#isShared(caller)) return undefined;
+    const nowMs = this.#clock.monotonicMs();
+    this.#startTurn(nowMs);
+    if (this.#waiting >= WAITING_MAX) return this.#beginNow(caller, nowMs);
+    const begins = this.#inLine(caller);
+    if (begun !== undefined) this.#rest(begun, nowMs);
+    return begins;
+  }
+
+  end(begun: Begun): void {
+    this.#remove(begun);
+    if (this.#waiting === 0) return;
+    const nowMs = this.#clock.monotonicMs();
+    this.#rest(begun, nowMs);
+    this.#startTurn(nowMs);
+  }
+
+  #isShared(caller: string): boolean {
+    return this.#use.by(caller) || this.#waiting > 0;
+  }
+
+  #inLine(caller: string): Promise<Begun> {
     this.#waiting += 1;
     const { promise, resolve } = Promise.withResolvers<Begun>();
     const line = this.#lines.get(caller);
@@ -60,11 +118,24 @@ export class RequestTurns {
     return promise;
   }
 
-  end(begun: Begun): void {
-    const all = this.#underWay.get(begun.caller);
-    all?.delete(begun);
-    if (all?.size === 0) this.#underWay.delete(begun.caller);
-    if (this.#waiting > 0) this.#startTurn(this.#clock.monotonicMs());
+  /** The line of the request rests in proportion to the time of the request. */
+  #rest({ caller, sinceMs }: Begun, nowMs: number): void {
+    const tookMs = nowMs - sinceMs;
+    if (!this.#lines.has(caller) || tookMs > UNDER_WAY_MS_MAX) return;
+    if (this.#underWayMax >= 1 || nowMs - this.#lastCalmMs > CALM_TENANT_MS) return;
+    const fromMs = Math.max(this.#restsUntilMs(caller), nowMs - REST_CREDIT_MS);
+    if (this.#rests.size > RESTS_MAX) this.#forgetRests(nowMs);
+    this.#rests.set(caller, fromMs + tookMs * (1 / this.#underWayMax - 1));
+  }
+
+  #restsUntilMs(caller: string): number {
+    return this.#rests.get(caller) ?? Number.NEGATIVE_INFINITY;
+  }
+
+  #forgetRests(nowMs: number): void {
+    for (const [caller, untilMs] of this.#rests) {
+      if (untilMs <= nowMs - REST_CREDIT_MS) this.#rests.delete(caller);
+    }
   }
 
   #startTurn(nowMs: number): void {
@@ -76,31 +147,46 @@ export class RequestTurns {
   #endTurn(): void {
     const nowMs = this.#clock.monotonicMs();
     const isLong = nowMs - (this.#turnStartMs ?? nowMs) > TURN_MS_MAX;
-    this.#beginsPerTurn = next(this.#beginsPerTurn, isLong, { min: 1, max: BEGIN_MAX });
-    this.#underWayMax = next(this.#underWayMax, isLong, UNDER_WAY);
+    this.#beginsPerTurn = adjusted(this.#beginsPerTurn, isLong, { min: 1, max: BEGIN_MAX });
+    this.#look(nowMs);
     this.#turnStartMs = undefined;
     this.#begun = 0;
     if (this.#waiting === 0) return;
     while (this.#begun < this.#beginsPerTurn && this.#beginNext(nowMs));
     if (this.#waiting === 0) return;
     if (this.#begun > 0) this.#startTurn(nowMs);
-    else this.#planTurn();
+    else this.#planTurn(nowMs);
   }
 
-  /** Every tenant that waits has all it may have under way. Where none of it ends, some of it no longer counts. */
-  #planTurn(): void {
-    if (this.#isTurnPlanned) return;
-    this.#isTurnPlanned = true;
-    this.#clock.after(UNDER_WAY_MS_MAX, () => {
-      this.#isTurnPlanned = false;
+  #look(nowMs: number): void {
+    const { atMs, busyMs } = this.#looked;
+    if (nowMs - atMs < LOOK_MS) return;
+    this.#looked = { atMs: nowMs, busyMs: this.#busyMs() };
+    const isBusy = this.#looked.busyMs - busyMs > BUSY_SHARE_MAX * (nowMs - atMs);
+    this.#underWayMax = adjusted(this.#underWayMax, isBusy, UNDER_WAY);
+  }
+
+  /** All lines rest, or have all they may have under way. If none of those ends, some no longer count. */
+  #planTurn(nowMs: number): void {
+    let atMs = nowMs + UNDER_WAY_MS_MAX;
+    for (const caller of this.#lines.keys()) {
+      const restsUntilMs = this.#restsUntilMs(caller);
+      if (restsUntilMs > nowMs) atMs = Math.min(atMs, restsUntilMs);
+    }
+    if (this.#planned !== undefined && this.#planned.atMs <= atMs) return;
+    this.#planned?.cancel();
+    const cancel = this.#clock.after(atMs - nowMs, () => {
+      this.#planned = undefined;
       this.#startTurn(this.#clock.monotonicMs());
     });
+    this.#planned = { atMs, cancel };
   }
 
-  /** Returns false if no request may begin. */
+  /** Returns false if no request of a line may begin. */
   #beginNext(nowMs: number): boolean {
+    const most = Math.max(1, this.#underWayMax);
     for (const [caller, line] of this.#lines) {
-      if (!this.#mayBegin(caller, nowMs)) continue;
+      if (this.#restsUntilMs(caller) > nowMs || !this.#mayBegin(caller, nowMs, most)) continue;
       const begin = line.shift();
       this.#lines.delete(caller);
       if (line.length > 0) this.#lines.set(caller, line);
@@ -111,14 +197,14 @@ export class RequestTurns {
     return false;
   }
 
-  #mayBegin(caller: string, nowMs: number): boolean {
+  #mayBegin(caller: string, nowMs: number, most: number): boolean {
     const all = this.#underWay.get(caller);
     if (all === undefined) return true;
     for (const begun of all) {
       if (nowMs - begun.sinceMs < UNDER_WAY_MS_MAX) break;
       all.delete(begun);
     }
-    return all.size < this.#underWayMax;
+    return all.size + 1 <= most;
   }
 
   #beginNow(caller: string, nowMs: number): Begun {
@@ -129,11 +215,17 @@ export class RequestTurns {
     this.#begun += 1;
     return begun;
   }
+
+  #remove(begun: Begun): void {
+    const all = this.#underWay.get(begun.caller);
+    all?.delete(begun);
+    if (all?.size === 0) this.#underWay.delete(begun.caller);
+  }
 }
 
-/** Half as many after a long turn, and a few more after some short ones. */
-const next = (
+/** Half as many after a bad sign, and a few more after some good ones. */
+const adjusted = (
   count: number,
-  isLong: boolean,
+  isBad: boolean,
   { min, max }: { readonly min: number; readonly max: number },
-): number => (isLong ? Math.max(min, count / 2) : Math.min(max, count + GROWTH));
+): number => (isBad ? Math.max(min, count / 2) : Math.min(max, count + GROWTH));

@@ -4,6 +4,7 @@ import type { HttpContext } from '../context/http-context.ts';
 import type { Call, Input } from './call.ts';
 import { readInput, readStrings } from './input.ts';
 import { type Outcome, run, thrown } from './request-pipeline.ts';
+import type { Begun } from './request-turns.ts';
 import type { ReadStrings, Route } from './route.ts';
 
 const CREDENTIAL = /^(Bearer|DPoP) +([A-Za-z0-9\-._~+/]+=*) *$/i;
@@ -40,6 +41,8 @@ class SocketCall implements Call {
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
   readonly socket: Call['socket'];
+  /** Whose turn it begins in. */
+  #caller = '';
 
   constructor(http: HttpContext, params: Params) {
     const { request } = http;
@@ -75,7 +78,15 @@ class SocketCall implements Call {
 
   /** Requests without credentials wait per address, because they can name any tenant. */
   turn(tenantId: string): Promise<void> | undefined {
-    const begun = this.parts.turns?.begin(this.principal === undefined ? this.ip : tenantId);
+    this.#caller = this.principal === undefined ? this.ip : tenantId;
+    return this.#begins(this.parts.turns?.begin(this.#caller));
+  }
+
+  async nextPart(): Promise<void> {
+    await this.#begins(this.parts.turns?.next(this.#caller, this.#http.endPart()));
+  }
+
+  #begins(begun: Begun | Promise<Begun> | undefined): Promise<void> | undefined {
     if (begun instanceof Promise) return begun.then((begins) => this.#http.begin(begins));
     if (begun !== undefined) this.#http.begin(begun);
     return undefined;

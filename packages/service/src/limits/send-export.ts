@@ -2,10 +2,13 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Request } from '@cardea/http';
 import type { ServiceDependencies } from '../service.ts';
 import { EXPORT_MS_MAX, type ExportLimit } from './export-limit.ts';
 
 const RETRY_AFTER_SECONDS = 10;
+/** The first line and two pages. */
+const PARTS_AT_ONCE = 3;
 const BUSY = {
   refused: 'rate_limited',
   message: 'Two exports of this tenant are running already.',
@@ -37,21 +40,34 @@ export async function sendExport(
   response: ServerResponse,
   of: {
     readonly text: AsyncIterable<string>;
-    /** Aborts when the client of the request has disconnected. */
-    readonly signal: AbortSignal;
+    /** `signal` aborts when the client of the request has disconnected. */
+    readonly request: Pick<Request<unknown, unknown, unknown>, 'signal' | 'nextPart'>;
     /** Logged if the export was interrupted. */
     readonly brokenOff: { readonly fields: object; readonly message: string };
   },
 ): Promise<void> {
   const late = new AbortController();
   const cancel = clock.after(EXPORT_MS_MAX, () => late.abort());
-  const signal = AbortSignal.any([of.signal, late.signal]);
+  const signal = AbortSignal.any([of.request.signal, late.signal]);
   try {
-    await pipeline(Readable.from(of.text), response, { signal });
+    await pipeline(Readable.from(inTurns(of.text, of.request)), response, { signal });
   } catch (error) {
     if (!late.signal.aborted) throw error;
     log.warn(of.brokenOff.fields, of.brokenOff.message);
   } finally {
     cancel();
+  }
+}
+
+/** Each page is made in a turn of its tenant, as a request of its own would be. A small export is one part. */
+async function* inTurns(
+  pages: AsyncIterable<string>,
+  { nextPart }: Pick<Request<unknown, unknown, unknown>, 'nextPart'>,
+): AsyncGenerator<string, void> {
+  let parts = 0;
+  for await (const page of pages) {
+    yield page;
+    parts += 1;
+    if (parts >= PARTS_AT_ONCE) await nextPart();
   }
 }

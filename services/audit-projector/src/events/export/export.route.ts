@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { endpoint } from '@cardea/http';
+import { endpoint, type Request } from '@cardea/http';
 import { answerExport, exportLimit, type ServiceDependencies, sendExport } from '@cardea/service';
 import Type from 'typebox';
 import { CSV_COLUMNS, CSV_HEADER, type CsvRow, csvLines } from '../../adapters/csv.ts';
@@ -36,7 +36,7 @@ export const exportEvents = (needs: Dependencies) => {
       refusals: { invalid_request: 400, rate_limited: 429 },
     },
     async (request) => {
-      const { query, tenantId, appId, signal } = request;
+      const { query, tenantId, appId } = request;
       const filters = readFilters(query, { tenantId, appId });
       if ('rule' in filters) return { refused: 'invalid_request', details: [filters] };
       return answerExport(slots, tenantId, async () => {
@@ -47,7 +47,7 @@ export const exportEvents = (needs: Dependencies) => {
         const command = await needs.command(request);
         const names = Object.keys(query).sort();
         await recordExport(needs.streams, command, { rows: extent.rows, filters: names });
-        return (response) => send(needs, response, { filters, extent, signal });
+        return (response) => send(needs, response, { filters, extent, request });
       });
     },
   );
@@ -56,7 +56,7 @@ export const exportEvents = (needs: Dependencies) => {
 type Wanted = {
   readonly filters: Filters;
   readonly extent: Extent;
-  readonly signal: AbortSignal;
+  readonly request: Pick<Request<unknown, unknown, unknown>, 'signal' | 'nextPart'>;
 };
 
 function send(
@@ -69,7 +69,7 @@ function send(
   const fields = { rows: wanted.extent.rows };
   return sendExport(needs, response, {
     text: csvOf(needs, wanted),
-    signal: wanted.signal,
+    request: wanted.request,
     brokenOff: { fields, message: 'an export took too long and was broken off' },
   });
 }

@@ -1,7 +1,7 @@
 /** Exports all users of a tenant as JSON lines. The last line has their number. */
 import type { ServerResponse } from 'node:http';
 import { accept } from '@cardea/event-store';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { answerExport, exportLimit, type ServiceDependencies, sendExport } from '@cardea/service';
 import Type from 'typebox';
 import type { UserDirectory } from '../user-directory.ts';
@@ -43,7 +43,7 @@ export function exportUsersRoute(needs: Dependencies): Endpoint {
       consistency: { reads: ['users'] },
     },
     async (request) => {
-      const { tenantId, signal, principal, query } = request;
+      const { tenantId, principal, query } = request;
       const hasHashes = query.include === PASSWORD_HASH;
       if (hasHashes) {
         const caller = { principal, tenantId, now: needs.clock.now() };
@@ -58,7 +58,7 @@ export function exportUsersRoute(needs: Dependencies): Endpoint {
         await needs.streams.decideOn(userExports, command.id, command, (_state, revision) =>
           revision > 0 ? accept() : accept({ type: 'UsersExported', data: exported }),
         );
-        return (response) => send(needs, response, { tenantId, signal, hasHashes });
+        return (response) => send(needs, response, { tenantId, request, hasHashes });
       });
     },
   );
@@ -70,14 +70,16 @@ type Wanted = { readonly tenantId: string; readonly hasHashes: boolean };
 function send(
   needs: Pick<Dependencies, 'clock' | 'database' | 'log' | 'userDirectory'>,
   response: ServerResponse,
-  wanted: Wanted & { readonly signal: AbortSignal },
+  wanted: Wanted & {
+    readonly request: Pick<Request<unknown, unknown, unknown>, 'signal' | 'nextPart'>;
+  },
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
   response.setHeader('Content-Disposition', 'attachment; filename="users.ndjson"');
   response.setHeader('Cache-Control', 'no-store');
   return sendExport(needs, response, {
     text: linesOf(needs, wanted),
-    signal: wanted.signal,
+    request: wanted.request,
     brokenOff: { fields: {}, message: 'an export of users took too long and was broken off' },
   });
 }

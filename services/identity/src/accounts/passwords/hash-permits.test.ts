@@ -73,6 +73,23 @@ describe('the permits for password hashes', () => {
     expect(await permits.run(ACME, async () => 'next')).toBe('next');
   });
 
+  it('C1 leave half of them free beside another tenant', async () => {
+    const { permits } = start(4);
+    const long = pendingJob();
+    let begun = 0;
+    const job = () => {
+      begun += 1;
+      return long.job();
+    };
+    await permits.run({ tenantId: 'other' }, async () => 'other');
+    const all = Array.from({ length: 6 }, () => permits.run(ACME, job));
+    await settled();
+    expect(begun).toBe(2);
+    long.release();
+    await Promise.all(all);
+    expect(begun).toBe(6);
+  });
+
   it('free the place of a job that failed', async () => {
     const { permits } = start();
     await expect(permits.run(ACME, () => Promise.reject(new Error('broken')))).rejects.toThrow(

@@ -4,7 +4,7 @@
  * they take none from other tenants (C7).
  */
 import { Overloaded } from '@cardea/http';
-import { type Clock, FairQueue } from '@cardea/runtime';
+import { type Clock, FairQueue, SharedUse } from '@cardea/runtime';
 
 /** How many jobs of all tenants may wait. One tenant alone may have half of them. */
 export const HASH_QUEUE_MAX = 128;
@@ -25,13 +25,18 @@ export type HashPermits = {
   readonly waiting: () => number;
 };
 
-export function hashPermits(concurrency: number, clock: Pick<Clock, 'after'>): HashPermits {
+export function hashPermits(
+  concurrency: number,
+  clock: Pick<Clock, 'after' | 'monotonicMs'>,
+): HashPermits {
   const waitingMax = HASH_QUEUE_MAX;
+  const use = new SharedUse(clock);
+  let isShared = false;
   const own = new FairQueue(
-    // These permits are occupied for milliseconds only, so one tenant may have all of them.
+    // While several tenants hash, one has half at the most: what is left of the processor serves the others.
     {
       places: concurrency,
-      perFreePlace: Number.POSITIVE_INFINITY,
+      perFreePlace: () => (isShared ? 1 : Number.POSITIVE_INFINITY),
       waitingMax,
       waitMaxMs: HASH_WAIT_MAX_MS,
     },
@@ -45,6 +50,7 @@ export function hashPermits(concurrency: number, clock: Pick<Clock, 'after'>): H
   );
   return {
     run: async ({ tenantId, isForeign = false }, work) => {
+      isShared = use.by(tenantId);
       const giveBack = await (isForeign ? foreign : own).take(tenantId);
       if (giveBack === undefined) throw new Overloaded('no turn for a password hash');
       try {

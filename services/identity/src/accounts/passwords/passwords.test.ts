@@ -1,3 +1,4 @@
+import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { argon2 } from '../../adapters/argon2.ts';
 import { strengthOf } from '../../adapters/password-strength.ts';
@@ -84,7 +85,7 @@ describe('a password', () => {
 const cheap = (time = 1) =>
   passwords({
     own: argon2({ memoryKib: 64, time }),
-    permits: hashPermits(1, { after: () => () => {} }),
+    permits: hashPermits(1, fakeClock('2026-01-01T00:00:00Z')),
     floor: {
       hold: (_tenantId, work) => work(),
       timed: (_cost, verify) => verify(),

@@ -124,6 +124,7 @@ const requestOf = (
   positionSeen: undefined,
   signal: NEVER,
   draining: NEVER,
+  nextPart: async () => {},
 });
 
 type Refused = Extract<Awaited<ReturnType<ConfirmSignIn>>, { readonly refused: string }>;

@@ -29,8 +29,9 @@ function yieldToAll(): void {
   }
 }
 
-const yields = (priority: number): number =>
-  Math.min(constants.priority.PRIORITY_LOW, priority + YIELDS_BY);
+function yields(priority: number): number {
+  return Math.min(constants.priority.PRIORITY_LOW, priority + YIELDS_BY);
+}
 
 async function flood(work: FloodWork): Promise<void> {
   const { clients, refused, pauseMs } = work;

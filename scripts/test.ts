@@ -24,7 +24,7 @@ import { type Failure, NOTHING, type Step, sum, summary, type Tally } from './te
 
 const PROJECTS = [
   ...['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'],
-  // The container tests that take some minutes, where an engine answers and has the images.
+  // The container tests that take some minutes, if an engine is running and has the images.
   ...(process.env['CARDEA_CONTAINERS'] === 'cached' ? ['containers'] : []),
 ];
 const WITHOUT_SERVERS = ['unit', 'deploy', 'containers'];
@@ -53,7 +53,7 @@ async function everything(): Promise<number> {
   try {
     const checksHold = !(isWholeRun || values.check) || (await step('check', check));
     if (checksHold && !values.check) {
-      // The benches only have to work: what they measure beside the tests says nothing, and is not held.
+      // The benches only have to work. What they measure while tests run says nothing, so it is not asserted.
       const smoke = isWholeRun ? step('bench smoke', benchSmoke) : undefined;
       if (interruption.code === undefined) steps.push(...(await tests(servers)));
       await smoke;
@@ -66,7 +66,7 @@ async function everything(): Promise<number> {
   return interruption.code ?? (failed ? 1 : 0);
 }
 
-/** Answers whether nothing failed. */
+/** Runs one step. Returns true if nothing failed. */
 async function step(name: string, work: () => Promise<Tally>): Promise<boolean> {
   if (interruption.code !== undefined) return false;
   const began = performance.now();
@@ -81,7 +81,7 @@ function failure(name: string, error: unknown): Tally {
   return { ...NOTHING, failed: 1, failures: [{ test: name }] };
 }
 
-/** Format, lint and imports; types; dead code. All three are told, though the first may fail. */
+/** Format, lint and imports; types; dead code. All three run and are reported, even if the first one fails. */
 async function check(): Promise<Tally> {
   const tools: { [name: string]: readonly string[] } = {
     biome: ['check', '--error-on-warnings', '.'],
@@ -99,7 +99,7 @@ async function check(): Promise<Tally> {
   return { ...NOTHING, failed: failures.length, failures };
 }
 
-/** One run of vitest for all projects: a worker that is done with one goes on with the next. */
+/** One run of vitest for all projects. A worker that has finished one project continues with the next. */
 async function tests(servers?: ReturnType<typeof startServers>): Promise<readonly Step[]> {
   console.log(`\n── ${chosen.join(', ')}`);
   const pattern = values.testNamePattern ?? onlyRows(values.only);
@@ -175,7 +175,7 @@ function stepsOf(code: number): readonly Step[] {
     ? JSON.parse(readFileSync(TALLY_FILE, 'utf8'))
     : [];
   if (code === 0 || told.some(({ tally }) => tally.failed > 0)) return told;
-  // Broke before or beside its tests: a setup, a reporter, a signal.
+  // Vitest failed before or beside its tests: a setup, a reporter, a signal.
   const failures = [{ test: 'vitest', why: `exit ${code}` }];
   return [...told, { step: 'vitest', seconds: 0, tally: { ...NOTHING, failed: 1, failures } }];
 }

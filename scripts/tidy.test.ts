@@ -192,9 +192,9 @@ describe('walls', () => {
         text(file).includes('process.env'),
     );
     const allowed = [
-      'packages/local-postgres/src/binaries.ts', // PATH for the server
+      'packages/local-postgres/src/binaries.ts', // Sets PATH for the server.
       'packages/runtime/src/settings/read-settings.ts',
-      'packages/runtime/src/telemetry/telemetry.ts', // loaded before there are settings
+      'packages/runtime/src/telemetry/telemetry.ts', // Is loaded before the settings are read.
     ];
     const others = readers.filter((file) => !/\/(main|cardea)\.ts$/.test(file));
     expect(others.filter((file) => !allowed.includes(file))).toEqual([]);

@@ -21,9 +21,9 @@ const FAILURES = '.cache/failures';
 export type TestCluster = {
   readonly cluster: Cluster;
   readonly folder: string;
-  /** Through the gateway. */
+  /** Sends requests through the gateway. */
   readonly rest: RestDriver;
-  /** Directly to one replica, counted from 1. */
+  /** Sends requests directly to one replica, counted from 1. */
   at(service: ServiceName, replica: number): RestDriver;
   replica(service: ServiceName, replica: number): ServiceProcess;
 };

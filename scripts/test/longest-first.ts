@@ -1,6 +1,6 @@
 /**
- * The order of test files: the longest of each project first, and last the project of which none is long. So no worker
- * is left alone with a long file at the end. Vitest itself knows nothing but sizes on a clean clone.
+ * The order of test files: the longest of each project first, and the project without long files last. So no worker is
+ * left alone with a long file at the end. On a clean clone, vitest itself knows only the sizes of files.
  */
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';

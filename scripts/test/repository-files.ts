@@ -6,7 +6,7 @@ export type Manifest = {
   readonly name: string;
   readonly exports?: { readonly [path: string]: string };
   readonly license?: string;
-  /** An older form of the same. */
+  /** The older form of `license`. */
   readonly licenses?: readonly { readonly type: string }[];
   readonly dependencies?: { readonly [name: string]: string };
   readonly devDependencies?: { readonly [name: string]: string };
@@ -19,7 +19,7 @@ export const folders = ['packages', 'scripts', 'services'].flatMap((kind) =>
     .map((name) => `${kind}/${name}`)
     .filter((folder) => existsSync(join(root, folder, 'package.json'))),
 );
-/** What a member says of itself in `package.json`. */
+/** The `package.json` of a member. */
 export const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
 

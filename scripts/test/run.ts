@@ -7,7 +7,7 @@ export type Ran = { readonly code: number; readonly output: string };
 const SIGNAL_EXIT_BASE = 128;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Set once a signal asked us to stop: no further step is started. */
+/** Set once a signal has asked us to stop. No further step is started then. */
 export const interruption: { code: number | undefined } = { code: undefined };
 
 for (const signal of SIGNALS) {

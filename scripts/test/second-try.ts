@@ -1,14 +1,14 @@
 /**
- * Runs the files that failed once more, by themselves. A whole run is twenty minutes of everything at once on a
- * machine that may be busy; what fails there and not alone is named as a bug, and does not hide what else the run says.
+ * Runs the failed files once more, by themselves. A whole run is twenty minutes of everything at once on a machine that
+ * may be busy. A test that fails there and not alone is named as a bug, and does not hide the other results of the run.
  */
 import { type Failure, NOTHING, type Step } from './tally.ts';
 
-/** More than this are no accident, and stay failed. */
+/** If more files failed, it was no accident, and they stay failed. */
 const FILES_MAX = 3;
 const TEST_FILE = /^(\S+\.test\.ts)(?: > |$)/;
 
-/** Undefined where a second try would prove nothing: nothing failed, too much did, or something outside of files. */
+/** Undefined if a second try would prove nothing: nothing failed, too much did, or something outside of files. */
 export function filesToTry(steps: readonly Step[]): readonly string[] | undefined {
   const failures = steps.flatMap(({ tally }) => tally.failures);
   const files = failures.map(({ test }) => TEST_FILE.exec(test)?.[1]);
@@ -17,11 +17,11 @@ export function filesToTry(steps: readonly Step[]): readonly string[] | undefine
   return isCertain && known.length <= FILES_MAX ? known : undefined;
 }
 
-/** The first run's steps with what the second one made of their failures. */
+/** The steps of the first run, with the results of the second one for their failures. */
 export function withSecondTry(first: readonly Step[], second: readonly Step[]): readonly Step[] {
   const still = new Set(second.flatMap(({ tally }) => tally.failures.map(({ test }) => test)));
   const ran = second.reduce((sum, { tally }) => sum + tally.passed, 0);
-  // Nothing passed: it was no second try.
+  // Nothing ran, so there was no second try.
   if (ran === 0) return first;
   const fresh = second.flatMap(({ tally }) => tally.failures);
   const steps = first.map((step): Step => {

@@ -5,13 +5,13 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Failure, NOTHING, SLOWEST_SHOWN, type Step, type Tally } from './tally.ts';
 
 const WHY_CHARS_MAX = 1000;
-/** How much is shown of what differs between what was expected and what came. */
+/** The maximum number of lines that show the difference between the expected and the actual value. */
 const DIFF_LINES_MAX = 12;
 /** Tests that `-t` excludes count as skipped too, but need not be listed. */
 const isFiltered = process.env['TALLY_FILTERED'] === 'yes';
 
 export default class TallyReporter implements Reporter {
-  /** When the first file of a project began and the last one ended. */
+  /** The times at which the first file of a project began and the last one ended. */
   readonly #times = new Map<string, { fromMs: number; toMs: number }>();
 
   onTestModuleQueued({ project }: TestModule): void {

@@ -5,12 +5,12 @@ export type Tally = {
   readonly skipped: readonly Skipped[];
   readonly slowest: readonly { readonly test: string; readonly ms: number }[];
   readonly failures: readonly Failure[];
-  /** Those that failed beside all others and passed by themselves: each is a bug, of the test or of the product. */
+  /** Tests that failed beside all others and passed alone. Each is a bug, of the test or of the product. */
   readonly unsteady?: readonly Failure[];
 };
-/** A part of a run: a project's tests, or a check. Projects overlap by the workers that go on with the next. */
+/** A part of a run: a project's tests, or a check. Projects overlap, because workers continue with the next one. */
 export type Step = { readonly step: string; readonly seconds: number; readonly tally: Tally };
-/** `why`: what its errors say in short, where it has some. */
+/** `why` is a short form of its errors, if it has any. */
 export type Failure = { readonly test: string; readonly why?: string };
 export type Skipped = { readonly test: string; readonly why: string };
 
@@ -34,7 +34,10 @@ export function sum(tallies: readonly Tally[]): Tally {
   );
 }
 
-/** The last lines of a run: failures next to the counts, as a record may keep the end alone. The very last is for programs. */
+/**
+ * The last lines of a run: failures next to the counts, because a record may keep only the end. The very last line is
+ * for programs.
+ */
 export function summary(total: Tally): string {
   return [
     ...(total.slowest.length > 0 ? ['slowest of all:'] : []),

@@ -1,4 +1,4 @@
-/** The compose file in its other forms, and the story of the product in each. */
+/** Tests the compose file in its other forms, and plays the product's story in each. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -120,7 +120,7 @@ function answerTo(question: Buffer, addresses: readonly string[]): Buffer {
   head.writeUInt16BE(0x81_80, 2);
   head.writeUInt16BE(addresses.length, 6);
   head.fill(0, 8);
-  // The name of the question, type A, class IN, one second, four bytes.
+  // The answer's record: the name of the question, type A, class IN, one second, four bytes.
   const record = Buffer.from([0xc0, HEAD_BYTES, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4]);
   const records = addresses.map((address) =>
     Buffer.concat([record, Buffer.from(address.split('.').map(Number))]),

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const WRITES =
   /\bcache\s*\.(?:set|setMany|setIfAbsent|increment|takeToken|raise)\(|redis\.set\(named\(/;
-/** The adapters themselves, and a port that is passed on. */
+/** The adapter itself, whose own writes belong to no family. */
 const ADAPTERS = ['packages/runtime/src/cache/in-process-cache.ts'];
 const WEEK_MS = 7 * 24 * 3_600_000;
 /** Families whose number of keys does not depend on requests. */

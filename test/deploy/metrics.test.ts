@@ -17,7 +17,7 @@ it('each metric is in docs/design/operations.md, and it names none that there is
     .map(({ name }) => name)
     .filter((name) => name.startsWith('cardea_'))
     .map((name) => name.slice('cardea_'.length))
-    .filter((name) => !/^(?:process|nodejs)_/.test(name)); // prom-client's defaults
+    .filter((name) => !/^(?:process|nodejs)_/.test(name)); // Excludes the default metrics of prom-client.
   expect(known.length).toBeGreaterThan(30);
   expect(known.filter((name) => !listed.includes(name))).toEqual([]);
   expect(listed.filter((name) => !known.includes(name))).toEqual([]);

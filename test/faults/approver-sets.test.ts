@@ -1,6 +1,6 @@
 /**
- * Requests to a set of approvers where authz, a process of its own, is stopped, frozen and back. The short form has a
- * peer that is silent: `services/approval/test/sets.int.test.ts`.
+ * Requests to a set of approvers while authz, a separate process, is stopped, frozen and back. In the short form a peer
+ * is silent: `services/approval/test/sets.int.test.ts`.
  */
 import { type RestDriver, testForm, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
@@ -10,12 +10,15 @@ import { type Company, company, testCluster } from '../cluster-fixture.ts';
 const REQUESTS = '/api/v1/ciba/requests';
 const SET = 'team:payments#member';
 const TEST_MS_MAX = 300_000;
-/** Refusals of known callers are recorded for the audit log, and mail of before may still be; nothing else is written. */
+/**
+ * Refusals of known callers are recorded for the audit log, and the outcomes of earlier mails may still be. Nothing
+ * else is written.
+ */
 const BESIDES = ['ActionDenied', 'NotificationSent', 'NotificationFailed'];
 
 const processes = testCluster({ replicas: 1 });
 
-/** The log of approval; nobody but this test writes to it. */
+/** The number of events in the log of approval. Nothing but this test writes to it. */
 async function written(): Promise<number> {
   const client = new Client({ connectionString: processes.cluster.addresses().postgres });
   await client.connect();
@@ -32,7 +35,7 @@ async function written(): Promise<number> {
 type Told = { readonly status: number; readonly code?: string | undefined };
 const told = ({ status, code }: Told): string => `${status} ${code ?? ''}`.trim();
 
-/** A member who holds the relation, and what an administrator asks of all who do. */
+/** A member who has the relation, and a request of an administrator to everyone who has it. */
 async function holderOf(rest: RestDriver, admin: Company) {
   const by = rest.as(admin);
   const login = { email: 'holder@example.com', password: 'a password for the tests' };
@@ -57,7 +60,7 @@ it.runIf(testForm.long)(
   async () => {
     const admin = await company(processes.rest);
     const { holder, ask } = await holderOf(processes.rest, admin);
-    // Not by the gateway, which would give up on its own.
+    // The request does not go through the gateway, which would give up on its own.
     const approval = processes.at('approval', 1);
     const [asking, deciding] = [approval.as(admin), approval.as(holder)];
     const made = await untilTrue(async () => {
@@ -83,7 +86,7 @@ it.runIf(testForm.long)(
     const authz = processes.replica('authz', 1);
     authz.signal('SIGSTOP');
     try {
-      // It accepts connections and never answers: only approval itself ends these requests.
+      // The server accepts connections and never answers, so only approval itself ends these requests.
       await expectUnavailable();
     } finally {
       authz.signal('SIGCONT');

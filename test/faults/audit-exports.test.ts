@@ -15,7 +15,7 @@ import { afterAll, expect, it } from 'vitest';
 import { type Company, company } from '../cluster-fixture.ts';
 import { ADMIN, type Instance, instance } from './instance.ts';
 
-/** Together more than the connections for requests. */
+/** Together they use more than the connections for requests. */
 const TENANTS = testForm.long ? 13 : 6;
 const STALLED_EACH = 2;
 const ABORTED = testForm.long ? 25 : 12;
@@ -31,7 +31,7 @@ const STALLED_KB = (TENANTS * STALLED_EACH * ROWS * 2 * LONG_CHARS) / 1024;
 const RSS_GROWTH_KB_MAX = STALLED_KB / (testForm.long ? 4 : 2);
 const ANSWER_MS_MAX = 5_000;
 const TEST_MS_MAX = 600_000;
-/** How long the other client waits between its rounds. */
+/** The pause of the other client between its rounds. */
 const PAUSE_MS = 20;
 const PATH = '/api/v1/audit/events.csv';
 
@@ -42,7 +42,7 @@ afterAll(() => {
   for (const each of open) each.destroy();
 });
 
-/** Resolves with the first bytes of an export; nothing more is read. */
+/** Begins an export, and resolves with its first bytes. Nothing more is read. */
 const beginExport = (base: string, { tenant, bearer }: Company): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${bearer}`, 'x-service-tenant': tenant };
@@ -55,7 +55,7 @@ const beginExport = (base: string, { tenant, bearer }: Company): Promise<Incomin
     asked.end();
   });
 
-/** A tenant may have two at once; those that were just broken off may not have ended yet. */
+/** Begins an export. A tenant may have two at once, and those that were just interrupted may not have ended yet. */
 const begun = (base: string, of: Company): Promise<IncomingMessage> =>
   untilTrue(
     async () => {
@@ -87,7 +87,8 @@ const rssKb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN);
 
 /**
- * What another client does: signs in, checks a tuple, reads a page of the log. A sentence for each failure.
+ * The work of another client: it signs in, checks a tuple, and reads a page of the log. Returns a sentence for each
+ * failure.
  */
 function bystander(cardea: Instance, rest: RestDriver, tenant: string) {
   const failures: string[] = [];
@@ -159,7 +160,7 @@ it('audit 5 exports that are broken off or stand still take nothing from other t
     what: 'five more rounds beside exports that stand still',
   });
   const third = await cardea.rest.get(PATH, { tenant: first.tenant, bearer: first.bearer });
-  // Garbage is collected while others work; what the exports held would stay.
+  // Garbage is collected while other requests run. What the exports occupied would stay.
   await untilTrue(() => rssKb(running.pid) - before < RSS_GROWTH_KB_MAX, {
     deadlineMs: 60_000,
     what: 'exports that stand still hold little memory',

@@ -1,6 +1,6 @@
 /**
- * A backup under load, the database lost, the backup restored into an empty one: topics and consumers go
- * on, though the logs give positions out again that the topics have seen.
+ * A backup is made under load, the database is lost, and the backup is restored into an empty one. Topics and consumers
+ * continue, although the logs assign positions again that the topics have seen.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -109,7 +109,7 @@ const allOf = ({ acked, refused, unknown }: Acked<Write>): readonly Write[] =>
   [...acked, ...refused, ...unknown].toSorted((a, b) => numberOf(a) - numberOf(b));
 const numberOf = ({ name }: Write): number => Number(name.split('-').at(-1));
 
-/** Also what came after the backup has a row in the audit log only where it has its effect. */
+/** Writes after the backup have a row in the audit log, too, but only if they have their effect. */
 function mayBeThere(sure: readonly Write[], sent: readonly Write[]): Acked<Write> {
   const names = new Set(sure.map(({ name }) => name));
   return { acked: sure, refused: [], unknown: sent.filter(({ name }) => !names.has(name)) };

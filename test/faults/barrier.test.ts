@@ -51,7 +51,7 @@ it('authz 22 a write that removes access is denied on every replica from its ans
     stale += answers.filter(Boolean).length;
   });
   expect(stale).toBe(0);
-  // It was memory that answered, under leases, not the table.
+  // The answers came from memory, under leases, and not from the table.
   for (const { managementUrl } of [here, there]) {
     const text = await (await fetch(`${managementUrl}/metrics`)).text();
     expect(Number(/^cardea_authz_table_answers_total (\d+)/m.exec(text)?.[1])).toBeLessThan(PAIRS);
@@ -80,9 +80,12 @@ it('authz 22 nor does a replica answer older that was stopped, killed, cut off, 
   let answered = 0;
   let longestMs = 0;
 
-  /** Its deletion was sent. */
+  /** Documents whose deletion was sent. */
   const revoked = new Set<string>();
-  /** Sent now: denied, or allowed while the document is granted. No answer and 503 say nothing. */
+  /**
+   * Sends a check now. The document must be denied, or may be allowed while it is granted. No response and 503 say
+   * nothing.
+   */
   const expectOn = (replica: FgaReplica, name: string, isGranted?: () => boolean): Promise<void> =>
     replica.fga.check(name).then(
       ({ status, body }) => {
@@ -94,7 +97,7 @@ it('authz 22 nor does a replica answer older that was stopped, killed, cut off, 
     );
   const changed = async (change: 'write' | 'delete', name: string): Promise<void> => {
     const startMs = performance.now();
-    // The first replica has no faults, so that what it answers is what was acknowledged.
+    // The first replica has no faults, so its answers show what was acknowledged.
     const { status } = await (all[0] as FgaReplica).fga[change](name);
     longestMs = Math.max(longestMs, performance.now() - startMs);
     expect([change, status]).toEqual([change, change === 'write' ? 201 : 200]);
@@ -102,7 +105,7 @@ it('authz 22 nor does a replica answer older that was stopped, killed, cut off, 
 
   const nameOf = (round: number): string => `user:ann viewer document:${round}`;
   for (let round = 0; round < AHEAD; round++) await changed('write', nameOf(round));
-  // Loads the tenant everywhere: what is stopped then is a replica with an index, which the rest outruns.
+  // Loads the tenant everywhere, so that a stopped replica has an index that the others outrun.
   for (const { fga } of all) {
     await untilTrue(() => fga.allows(nameOf(0)), { what: 'a replica answers' });
   }
@@ -127,7 +130,7 @@ it('authz 22 nor does a replica answer older that was stopped, killed, cut off, 
   expect(stale).toEqual([]);
 });
 
-/** One fault after the other, each at the second or third replica. */
+/** Plays one fault after another, each at the second or third replica. */
 async function playFaults(all: FgaReplica[], draw: Chance, end: number): Promise<void> {
   const kinds = ['stop', 'kill', 'cut', 'freeze', 'step back', 'step on'] as const;
   for (let at = 0; performance.now() < end; at++) {

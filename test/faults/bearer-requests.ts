@@ -1,4 +1,4 @@
-/** A bearer of each kind, and a request that it makes at each service that takes it. */
+/** A bearer of each kind, and a request that it makes at each service that accepts it. */
 import { pageCookies } from '@cardea/pages';
 import { type RestAnswer, type RestDriver, testForm, untilTrue } from '@cardea/testing';
 import {
@@ -41,7 +41,7 @@ type Bearers = { readonly [kind in Exclude<BearerKind, typeof COOKIE>]: Bearer }
 export type BearerRequest = {
   readonly request: string;
   readonly kind: BearerKind;
-  /** Throws where the answer is another one than expected. */
+  /** Throws if the response is not the expected one. */
   readonly send: () => Promise<void>;
 };
 
@@ -55,7 +55,7 @@ const PLAN = { ...TUPLE, object_type: 'document', object_id: 'plan' };
 const MACHINES: readonly BearerKind[] = ['machine', 'machine, DPoP'];
 const AGENTS: readonly BearerKind[] = ['agent token', 'exchanged token'];
 
-/** For each service what its callers ask, and the kinds of bearer that it is asked with. */
+/** The requests of each service's callers, and the kinds of bearer with which they are sent. */
 const ASKED: readonly (readonly [string, readonly BearerKind[]])[] = [
   ['GET /api/v1/auth/me', ['sign-in', 'impersonation', 'RS256']],
   ['GET /api/v1/admin/users', ['sign-in', 'API key', ...MACHINES, 'RS256']],
@@ -75,7 +75,7 @@ const ASKED: readonly (readonly [string, readonly BearerKind[]])[] = [
   ['GET /api/v1/webhooks', ['sign-in', ...MACHINES, 'RS256']],
   ['GET /api/v1/audit/events', ['sign-in', ...MACHINES, 'RS256']],
 ];
-/** The short form asks with each kind once, and at each service with a sign-in. */
+/** The short form sends one request with each kind, and one to each service with a sign-in. */
 const isPlayed = (request: string, kind: BearerKind): boolean =>
   testForm.long ||
   kind === 'sign-in' ||
@@ -96,7 +96,7 @@ export async function bearerRequests(
   await must(201, as(owner).post('/api/v1/fga/tuples', PLAN));
   const { bearers, agentId } = await bearersOf(rest, party, owner);
   const ask = { agent_id: agentId, user_id: owner.userId, action: 'write_data' };
-  // Approval hears of person and agent by a topic.
+  // Approval receives person and agent over a topic.
   const asked = await untilTrue(async () => {
     const answer = await as(owner).post('/api/v1/ciba/requests', ask);
     return answer.status === 201 ? answer : undefined;

@@ -1,6 +1,6 @@
 /**
- * How often the cache and the database are asked for a request by a bearer that is known here. The endpoint's own
- * trips are written in the table; its bearer adds none, whatever kind it is of, but for a proof of possession (DPoP),
+ * How often the cache and the database are queried for a request by a bearer that is known here. The endpoint's own
+ * queries are written in the table. Its bearer adds none, whatever kind it is, except for a proof of possession (DPoP),
  * which is compared with earlier ones.
  */
 import { randomBytes } from 'node:crypto';
@@ -13,14 +13,14 @@ import { instance } from './instance.ts';
 import { countsOf } from './statement-counts.ts';
 import { loggedPostgres } from './statement-log.ts';
 
-/** Caches that run out and timers that fall into a play are no part of the request. */
+/** Caches that expire and timers that fire during a play are no part of the request. */
 const PLAYS_MAX = 20;
 const AGREEING_PLAYS = 2;
 const TEST_MS_MAX = 600_000;
 
 type Trips = { readonly cache: number; readonly database: number };
 
-/** What each endpoint needs itself; BEGIN and COMMIT count. The audit log asks how far relays have come. */
+/** The queries of each endpoint itself, including BEGIN and COMMIT. The audit log asks how far relays have come. */
 const EXPECTED: { readonly [request: string]: Trips } = {
   'GET /api/v1/auth/me': { cache: 0, database: 4 },
   'GET /api/v1/admin/users': { cache: 0, database: 3 },
@@ -30,12 +30,12 @@ const EXPECTED: { readonly [request: string]: Trips } = {
   'GET /api/v1/vault/grants': { cache: 0, database: 3 },
   'GET /api/v1/ciba/requests': { cache: 0, database: 3 },
   'GET /api/v1/ciba/requests/{id}': { cache: 0, database: 3 },
-  // A page asks nothing but what its endpoint asks.
+  // A page causes no other queries than its endpoint.
   'GET /approve/{id}': { cache: 0, database: 3 },
   'GET /api/v1/webhooks': { cache: 0, database: 2 },
   'GET /api/v1/audit/events': { cache: 1, database: 4 },
 };
-/** What a bearer of these kinds adds. */
+/** The queries that a bearer of these kinds adds. */
 const ADDED: { readonly [kind in BearerKind]?: Trips } = {
   'application, DPoP': { cache: 1, database: 0 },
   'machine, DPoP': { cache: 1, database: 0 },
@@ -58,7 +58,7 @@ afterAll(async () => {
   await postgres?.stop();
 });
 
-/** A request that is refused for its bearer gets no further than to it. */
+/** A request that is refused because of its bearer causes only the bearer's queries. */
 const expectedOf = (request: string, kind: BearerKind): Trips => {
   const own = kind === 'RS256' ? NONE : (EXPECTED[request] ?? NONE);
   const added = ADDED[kind] ?? NONE;

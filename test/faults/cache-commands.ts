@@ -1,4 +1,4 @@
-/** The commands that Redis runs while some work is done, as its own MONITOR reports them. */
+/** Records the commands that Redis runs during some work, as its own MONITOR reports them. */
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { redisSays, untilTrue } from '@cardea/testing';
@@ -9,7 +9,7 @@ const COMMAND = /^\+[\d.]+ \[\d+ (\S+)\] "([^"]+)"/;
 const OF_CONNECTIONS = /^(auth|hello|client|select|info|echo|monitor)$/i;
 
 export type MonitoredRedis = {
-  /** Names of the commands that clients have sent meanwhile. */
+  /** Returns the names of the commands that clients have sent during the work. */
   during(work: () => Promise<unknown>): Promise<readonly string[]>;
   close(): void;
 };
@@ -23,7 +23,7 @@ export async function monitoredRedis(url: string): Promise<MonitoredRedis> {
   });
   socket.write(`AUTH default ${decodeURIComponent(password)}\r\nMONITOR\r\n`);
   await untilTrue(async () => text.startsWith('+OK\r\n+OK\r\n'), { what: 'Redis is monitored' });
-  /** Redis reports in the order in which it runs: what was sent before this is reported before it. */
+  /** Redis reports commands in the order in which it runs them, so all earlier ones are reported before this one. */
   const mark = async (): Promise<string> => {
     const name = randomBytes(8).toString('hex');
     await redisSays(url, ['ECHO', name]);

@@ -1,6 +1,6 @@
 /**
- * Two whole instances on one database and one Redis that answers reads and takes no writes, or takes none
- * of one instance. What one instance has answered with 200 is in force at the other.
+ * Two whole instances on one database and one Redis that answers reads and refuses writes, of both instances or of one.
+ * What one instance has answered with 200 is in force at the other.
  */
 import { randomBytes } from 'node:crypto';
 import { CACHE_FAMILIES } from '@cardea/service';
@@ -39,7 +39,7 @@ const fixture = processFixture();
 const database = testDatabase();
 
 let redis: RedisServer;
-/** Stands by as the replica of the other, and is made the primary. */
+/** The replica of the other server, which is then made the primary. */
 let second: RedisServer;
 let way: TcpProxy;
 let here: Instance;
@@ -97,7 +97,7 @@ const untilWell = () =>
     { deadlineMs: SEEN_MS_MAX, what: 'both are well' },
   );
 
-/** Both the instance that says so and the one that was told nothing by the cache refuse at once. */
+/** Both the instance that made the change and the one that the cache did not notify refuse at once. */
 async function expectInForce(fault: () => Promise<void>): Promise<() => Promise<void>> {
   await untilWell();
   const revoked = await revokeEach(users);
@@ -178,7 +178,7 @@ describe('H1 what was answered with 200 is in force on every replica', () => {
   });
 });
 
-/** Each key with how long it still lives; -1: without an end. */
+/** Each key with its remaining lifetime; -1 if it never expires. */
 const ALL_KEYS = `local all = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
   all[#all + 1] = redis.call('PTTL', key) .. ' ' .. key

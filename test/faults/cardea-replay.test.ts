@@ -1,4 +1,6 @@
-/** What is sent again: events to topics, deliveries to webhooks; and commands that run with a credential. */
+/**
+ * Tests what is sent again: events to topics, deliveries to webhooks. Also tests commands that run with a credential.
+ */
 import { fileURLToPath } from 'node:url';
 import { topicOf } from '@cardea/contracts';
 import { services } from '@cardea/standalone';
@@ -203,7 +205,7 @@ describe('O13 exec', () => {
       [2, /--fields/, own.replace('password=ERP_KEY', 'password=9'), {}],
     ];
     for (const [code, said, line, over] of cases) {
-      // In this process, because nothing is run.
+      // Runs in this process, because no program is started.
       const { code: ended, out, err } = await run(`${line} -- false`, { ...env, ...over });
       expect(ended, err).toBe(code);
       expect(out + err).toMatch(said);

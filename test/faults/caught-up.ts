@@ -1,7 +1,9 @@
-/** A client that retries while a table lags behind its log, as the answer tells it to. */
+/** A client that retries while a table lags behind its log, as the response tells it to. */
 import { type RestAnswer, testForm } from '@cardea/testing';
 
-/** For the short form, in which the machine may be too busy to follow a log within one answer's time. */
+/**
+ * The time limit of the short form, in which the machine may be too busy to follow a log within one response's time.
+ */
 const CAUGHT_UP_MS_MAX = 30_000;
 
 export async function caughtUp(ask: () => Promise<RestAnswer>): Promise<RestAnswer> {

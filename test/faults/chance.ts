@@ -6,7 +6,7 @@ const DRAW_BYTES = 4;
 const DRAWS = 2 ** (8 * DRAW_BYTES);
 
 export type Chance = {
-  /** At least `min`, below the sum. */
+  /** A time of at least `min` and less than the sum of both. */
   ms(min: number, spread: number): number;
   oneOf<T>(all: readonly T[]): T;
 };

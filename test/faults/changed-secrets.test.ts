@@ -1,4 +1,4 @@
-/** ENCRYPTION_KEY and JWT_SECRET changed twice at two replicas that serve meanwhile. */
+/** ENCRYPTION_KEY and JWT_SECRET are changed twice, at two replicas that serve in the meantime. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { CHEAP_HASHES } from './instance.ts';
 const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 const CHEAP = { ...CHEAP_HASHES, RATE_LIMIT_FACTOR: '1000' };
 const TEST_MS_MAX = 400_000;
-/** Without it, the traffic would take a whole core from what it is beside. */
+/** Without a pause, the traffic would take a whole core from the work beside it. */
 const PAUSE_MS = testForm.long ? 20 : 80;
 /** More rows than one batch wraps. */
 const SUBJECTS = 700;
@@ -59,12 +59,12 @@ const replica = (env: { readonly [name: string]: string }): Promise<ServiceFixtu
     env: { ...CHEAP, PUBLIC_URL: 'http://cardea.test', ...env },
   });
 
-/** One replica after the other, as in a rolling update: old and new serve at the same time. */
+/** Restarts one replica after another, as in a rolling update: old and new serve at the same time. */
 async function roll(env: { readonly [name: string]: string }): Promise<void> {
   for (const at of [0, 1]) {
     const old = replicas[at];
     replicas[at] = await replica(env);
-    // Requests that it had received are answered first.
+    // The old replica first answers the requests that it has received.
     await untilTrue(() => (traffic?.at(old) ?? 0) === 0, { what: 'the old one is idle' });
     await old?.stop();
   }
@@ -102,13 +102,13 @@ async function keysInUse(): Promise<Record<string, number>> {
 type Traffic = {
   readonly done: () => number;
   readonly failures: readonly string[];
-  /** Requests in progress at it. */
+  /** The number of requests in progress at the replica. */
   at(fixture: ServiceFixture | undefined): number;
   stop(): Promise<void>;
 };
 let traffic: Traffic | undefined;
 
-/** Vends, fresh and reused, sign-ins and refreshes, at one replica after the other, until it is stopped. */
+/** Sends vends, fresh and reused, sign-ins and refreshes, to one replica after another, until it is stopped. */
 function startTraffic(users: Users, owner: Person, member: Person, key: string): Traffic {
   const failures: string[] = [];
   const underWay = new Map<ServiceFixture, number>();
@@ -205,7 +205,7 @@ async function change(from: Letter, to: Letter): Promise<void> {
   await roll(secrets(to));
 }
 
-/** Killed after its first batch, and run again. */
+/** Runs the command, which is killed after its first batch, and then runs it again. */
 async function rewrapped(from: Letter, to: Letter): Promise<void> {
   const env = secrets(to, from);
   const before = (await keysInUse())[idOf(from)] ?? 0;

@@ -24,9 +24,9 @@ const TURNS = testForm.long ? 10 : 1;
 const TURN_MS_MAX = 300_000;
 const POLLS = testForm.long ? 200 : 80;
 const STOP_MS_MAX = 25_000;
-/** The share of reads that may be told to come again: none on a machine with time. */
+/** The maximum share of reads that are told to repeat. There are none on a machine that is not busy. */
 const REPEATED_MAX = 0.02;
-/** First the one with the polls, because they end by themselves after a while. */
+/** The service with the polls comes first, because polls end by themselves after a while. */
 const SERVICES: readonly ServiceName[] = [
   'approval',
   'identity',

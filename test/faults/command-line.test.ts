@@ -20,7 +20,7 @@ async function cardea(folder: string, ...words: readonly string[]) {
   return { code, said: JSON.parse(lines.at(-1) ?? '{}') };
 }
 
-/** If the test runs as root, it is where the server's own user can access it. */
+/** If the test runs as root, the cluster is where the server's own user can access it. */
 function removeCluster(folder: string): void {
   const pointer = join(folder, 'postgres', 'kept-elsewhere');
   if (!existsSync(pointer)) return;

@@ -1,6 +1,6 @@
 /**
- * A company in use: what users, keys and agents of one tenant may do, each tried at any process, and that
- * revoked ones may do nothing.
+ * A company in use: what users, keys and agents of one tenant may do, each tried at any process. Revoked ones may do
+ * nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
@@ -129,7 +129,7 @@ export function addresses(rest: RestDriver, tenant: string) {
         { headers: { 'x-service-token': capability } },
       ),
     vendGated: (machine: Machine) => addresses(rest, tenant).vend(machine, GATED),
-    /** Waits until somebody decides, half a minute at most. */
+    /** Waits until somebody decides, for at most half a minute. */
     longPoll: (token: string, approvalId: string) =>
       as(token).get(`/api/v1/ciba/requests/${approvalId}/poll`),
     approve: (token: string, approvalId: string) =>

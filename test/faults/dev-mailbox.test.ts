@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
 const fixture = processFixture();
-/** One for each first start. */
+/** One database for each first start. */
 const databases = [testDatabase(), testDatabase()] as const;
 /** No administrator is configured, so the start creates one. */
 const OWN_ADMIN = { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' };

@@ -1,4 +1,4 @@
-/** A user is deleted; every store is searched for what is left of them. */
+/** Deletes a user, and searches every store for what is left of them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -149,13 +149,13 @@ function sealedIn(value: unknown, field = ''): { sealed: Sealed; field: string }
   return Object.entries(value).flatMap(([name, inner]) => sealedIn(inner, name));
 }
 
-/** Null: erased. Undefined: encrypted at a place that this test does not know. */
+/** Null if it was erased. Undefined if it was encrypted at a location that this test does not know. */
 async function openedAt(
   sealer: Pick<Sealer, 'open'>,
   sealed: Sealed,
   of: { readonly field: string; readonly streamId: string },
 ): Promise<string | null | undefined> {
-  // The keys of all rings are sealed as of the ring of EdDSA; the id of a key is in its subject.
+  // The keys of all rings are encrypted at the location of the EdDSA ring. The id of a key is in its subject.
   const places = [of.streamId, 'context', 'keyring-main'].flatMap((streamId) =>
     [of.field, ...FIELDS].map((field) => ({ streamId, field })),
   );
@@ -255,7 +255,7 @@ describe('R26 a person who was deleted', () => {
   });
 });
 
-/** By the database's own clock, which determines a record's age. */
+/** Uses the database's own clock, which determines a record's age. */
 async function ageTopics(): Promise<void> {
   const client = new Client({ connectionString: database.url });
   await client.connect();

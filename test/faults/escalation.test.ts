@@ -21,7 +21,7 @@ async function made(asked: Promise<Answer>): Promise<any> {
   return answer.body;
 }
 
-/** A vouched person, and how they sign in. */
+/** A vouched person with their password. */
 async function personOf(cardea: Instance, name: string) {
   const credentials = await cardea.admin();
   const admin = cardea.rest.as(credentials);

@@ -1,4 +1,4 @@
-/** The authz service as one of several replicas: prints nothing, tells its parent its address and key. */
+/** The authz service as one of several replicas. It prints nothing, and sends its parent its address and key. */
 import { authzService } from '@cardea/authz';
 import { type Clock, systemClock } from '@cardea/runtime';
 import { serviceFixture } from '@cardea/testing';

@@ -1,4 +1,4 @@
-/** One authz replica as a process of its own, which reaches PostgreSQL through a proxy of its own. */
+/** One authz replica in a separate process, which reaches PostgreSQL through a separate proxy. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { restDriver, type TcpProxy, tcpProxy } from '@cardea/testing';
@@ -22,7 +22,7 @@ export type ReplicaSetting = {
 
 const POSTGRES_PORT = 5432;
 
-/** Ends with the test that started it. */
+/** The replica ends with the test that started it. */
 export async function startFgaReplica(setting: ReplicaSetting): Promise<FgaReplica> {
   const database = new URL(setting.databaseUrl);
   const proxy = await tcpProxy({ port: Number(database.port || POSTGRES_PORT) });

@@ -1,4 +1,4 @@
-/** What a newcomer does first: a clone, `npm start`, a sign-up, and again without a network. */
+/** The first steps of a newcomer: a clone, `npm start`, a sign-up, and the same again without a network. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,13 +9,13 @@ import { describe, expect, it } from 'vitest';
 
 const NODE_18 = ['node@18', 'npm@10'];
 const INSTALL_MS_MAX = 600_000;
-/** A registry that nothing answers at. */
+/** The address of a registry that does not answer. */
 const NOWHERE = 'http://127.0.0.1:1/';
 
 const fixture = processFixture();
 const isRoot = process.getuid?.() === 0;
 
-/** Where packages come from, as whoever runs the tests has it; everything else of theirs stays out. */
+/** The registry of the user who runs the tests. None of that user's other settings is used. */
 const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
 const certificates = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) => {
   const file = process.env[name];
@@ -25,7 +25,7 @@ const certificates = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) => 
 type Newcomer = {
   readonly home: string;
   readonly path: string;
-  /** Words before each command, which make it that user's. */
+  /** Words before each command, which run it as that user. */
   readonly as: readonly string[];
 };
 
@@ -42,13 +42,13 @@ function newcomer(asNobody: boolean): Newcomer {
   return { home, path: process.env['PATH'] ?? '', as };
 }
 
-/** In front of the others: the oldest Node that the product promises to start with. */
+/** A newcomer whose PATH begins with the oldest Node with which the product promises to start. */
 function withNode18(of: Newcomer): Newcomer {
   const folder = join(of.home, 'node-18');
   mkdirSync(folder);
   if (isRoot && of.as.length > 0) chownSync(folder, 65_534, 65_534);
   execFileSync('npm', ['install', '--silent', '--prefix', folder, ...NODE_18]);
-  // Not through the links of our own installation, whose Node is another one.
+  // The PATH leaves out the links of our own installation, which has another Node.
   return { ...of, path: `${join(folder, 'node_modules/.bin')}:/usr/local/bin:/usr/bin:/bin` };
 }
 

@@ -58,7 +58,7 @@ it('R12 a database that stands still for 3 s leaves no delivery behind, and none
   const deliveries = () =>
     sinks.flatMap(({ received }) =>
       received
-        // The event of the administrator is from before, and may be read after the first webhook was made.
+        // The administrator's event is from before, and may be read after the first webhook was created.
         .filter(({ body }) => !body.includes(itself))
         .map(({ headers }) => String(headers['x-service-delivery'])),
     );
@@ -79,7 +79,7 @@ it('R12 a database that stands still for 3 s leaves no delivery behind, and none
     });
     console.log(`round ${round}: all there in ${Math.round(performance.now() - thawed)} ms`);
   }
-  // All were answered, so none may be repeated; a repeat would come within a lease.
+  // All deliveries were answered, so none may be repeated. A repeat would come within a lease.
   expect(deliveries()).toHaveLength(ROUNDS * RECEIVERS * EVENTS);
   expect(await running.end('SIGTERM')).toBe(0);
 });
@@ -97,7 +97,7 @@ async function createUsers(admin: RestDriver, round: number): Promise<void> {
   await Promise.all(Array.from({ length: EVENTS }, create));
 }
 
-/** What in the queue and the attempts explains a missing delivery. */
+/** The rows of the queue and the attempts that explain a missing delivery. */
 async function waitingIn(server: LocalPostgres | undefined): Promise<string> {
   const client = new Client({ connectionString: server?.connectionString('cardea') });
   await client.connect();

@@ -4,12 +4,12 @@ import { type Instance, instance } from './instance.ts';
 import { repeatWhenBusy } from './repeat-when-busy.ts';
 
 const fixture = processFixture();
-/** Many times what an idle machine takes. */
+/** Many times longer than an idle machine takes. */
 const SEEN_MS_MAX = 120_000;
 const ANSWER_MS_MAX = 20_000;
 /** A start takes a few dozen turns, and some more for each second that it lasts. */
 const TURNS_OF_START_MAX = 400;
-/** It continues after the test. */
+/** The loop is still stuck after the test. */
 const STUCK_MS = 600_000;
 
 type Readiness = {

@@ -14,7 +14,7 @@ import { repeatWhenBusy } from './repeat-when-busy.ts';
 
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
 const START_MS_MAX = 180_000;
-/** What a hash costs is tested elsewhere; at its price the load of a test would be mostly hashes. */
+/** Cheap password hashes. Expensive ones would be most of a test's load, and are tested elsewhere. */
 export const CHEAP_HASHES = { ARGON2_MEMORY: '8', ARGON2_TIME: '1' };
 
 export const ADMIN = { email: 'root@example.com', password: 'a password for the tests' };
@@ -24,7 +24,7 @@ export type Instance = {
   readonly management: string;
   readonly folder: string;
   readonly rest: RestDriver;
-  /** Starts it, or starts it again; resolves when it serves. */
+  /** Starts the instance, for the first time or again. Resolves when it serves. */
   start(...flags: readonly string[]): Promise<FixtureProcess>;
   /** Signs the admin in: the credentials to send with every call. */
   admin(): Promise<{ readonly bearer: string; readonly tenant: string }>;

@@ -23,7 +23,7 @@ import { expectClean, mixedWrites } from './writes.ts';
 
 const CALM_MS = 3000;
 const AWAY_MS = testForm.long ? 300_000 : 10_000;
-/** Many times what an idle machine takes. */
+/** Many times longer than an idle machine takes. */
 const WELL_AGAIN_MS = 180_000;
 const SEEN_MS_MAX = 120_000;
 const GROWTH_MB_MAX = 100;
@@ -100,8 +100,8 @@ async function readiness(cardea: Instance): Promise<{ said: string; status: stri
 }
 
 /**
- * What readiness says while the broker is down, until it reports it, and the process's size then: the
- * minimum of the last samples, because garbage is collected and what waits for the broker stays.
+ * The readiness text while the broker is down, until readiness reports it, and the process's size at that time. The
+ * size is the minimum of the last samples, because garbage is collected and what waits for the broker stays.
  */
 async function watched(cardea: Instance, running: FixtureProcess, ms: number) {
   const seen = { said: new Set<string>(), megabytes: Number.POSITIVE_INFINITY };

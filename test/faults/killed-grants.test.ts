@@ -22,7 +22,7 @@ const fixture = processFixture();
 const exchanges = testDatabase();
 const devices = testDatabase();
 
-/** What the fixtures of identity call a running product and its administrator. */
+/** The instance in the form in which the fixtures of identity describe a running product and its administrator. */
 async function partyOf({ base: baseUrl, rest, admin }: Instance, issuer: string) {
   const { bearer: access, tenant: tenantId } = await admin();
   const as = (account: { readonly access: string; readonly tenantId: string }) =>
@@ -55,7 +55,7 @@ describe('an agent whose exchange is killed after its session was started', () =
     const listed = async () => (await own.get('/api/v1/agent/sessions')).body.data;
     const [orphan] = (await listed()).sessions;
     expect(orphan).toMatchObject({ status: 'active', services: NAMED_SERVICES });
-    // The token whose exchange was killed is still one of a live login.
+    // The token whose exchange was killed still belongs to a live login.
     const granted = await ask(root.access);
     expect(granted, JSON.stringify(granted.body)).toMatchObject({ status: 200 });
     const refused = await ask(root.access, 'service:payroll');
@@ -127,7 +127,7 @@ describe('a device whose poll is killed after its code was used up', () => {
     );
     const person = cardea.rest.as({ bearer: login.body.access_token, tenant: root.tenantId });
     const { sessions } = (await person.get('/api/v1/me/sessions')).body;
-    // The sign-in at the hosted page, and the one just now: no session of the device.
+    // These are the sign-in at the hosted page and the one just now. The device has no session.
     expect(sessions).toHaveLength(2);
     const second = await requestDevice(party, device);
     await allow(browser(party), { user_code: second.user_code, account: { email } });

@@ -1,4 +1,4 @@
-/** A process that is killed between the end of a session and its notice, or before it records what it sent. */
+/** A process is killed between the end of a session and its notice, or before it records what it sent. */
 import { createServer } from 'node:http';
 import { processFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -10,9 +10,9 @@ import {
 import { ADMIN, instance } from './instance.ts';
 
 const fixture = processFixture();
-/** Each instance has secrets of its own, and so a database. */
+/** Each instance has separate secrets, and therefore a separate database. */
 const databases = [testDatabase(), testDatabase()] as const;
-/** The lease of a notice that was sent by a process which died, and a start. */
+/** The lease of a notice whose process died after sending it, plus the time of a start. */
 const AGAIN_MS_MAX = 120_000;
 const tokens: string[] = [];
 const server = createServer(async (request, response) => {

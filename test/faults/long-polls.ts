@@ -9,11 +9,11 @@ const OPEN_MS_MAX = 25_000;
 const HEARD_MS_MAX = 120_000;
 
 export type OpenPolls = {
-  /** How each ended. */
+  /** The response to each poll. */
   answers(): Promise<readonly RestAnswer[]>;
 };
 
-/** Resolves when all of them wait, at any replica that the gateway chose. */
+/** Resolves when all of them wait, at whichever replica the gateway chose. */
 export async function openPolls(
   { rest, cluster }: TestCluster,
   {
@@ -25,7 +25,7 @@ export async function openPolls(
   const asAdmin = rest.as(admin);
   const agent = await asAdmin.post('/api/v1/agents', { name: `asker-of-${name}` });
   const users: Person[] = [];
-  // One after another: a burst of password hashes is refused on agentsAndKeys with few cores.
+  // One after another, because a burst of password hashes is refused on machines with few cores.
   for (let index = 0; index < count / POLLS_PER_PERSON; index += 1) {
     const of = { asAdmin, rest, agentId: agent.body.id, tenant: admin.tenant };
     users.push(await person({ ...of, name: `${name}-${index}` }));

@@ -21,12 +21,12 @@ needRedis();
 
 const folderOf = (folder: string): string =>
   fileURLToPath(new URL(`../../services/${folder}/`, import.meta.url));
-/** The same for all, because they share a database. */
+/** The secrets are equal for all instances, because these share a database. */
 const SECRETS = {
   JWT_SECRET: randomBytes(32).toString('hex'),
   ENCRYPTION_KEY: randomBytes(32).toString('hex'),
 };
-/** Connected to only to send mail; the tests send none. */
+/** This server is only used to send mail, and the tests send none. */
 const MAIL = { SMTP_URL: 'smtp://user:pw-canary@mail.test:2525' };
 
 const data = mkdtempSync(join(tmpdir(), 'cardea-plaintext-'));

@@ -10,7 +10,7 @@ import { expectClean, mixedWrites } from './writes.ts';
 
 const CALM_MS = 2000;
 const AWAY_MS = 2000;
-/** Many times what an idle machine takes. */
+/** Many times longer than an idle machine takes. */
 const WELL_AGAIN_MS = 120_000;
 const TEST_MS_MAX = 600_000;
 
@@ -74,7 +74,7 @@ it('R7 a standalone instance starts its own PostgreSQL again when it is killed',
   expect(await reads()).toBe(200);
   const killed = postmasterOf(running.pid);
   process.kill(killed, 'SIGKILL');
-  // It may be back before the next read; until then the answer is 503 and nothing else.
+  // The server may be back before the next read. Until then the answer is 503 and nothing else.
   const seen = new Set<number>();
   const pid = await untilTrue(
     async () => {

@@ -115,10 +115,10 @@ const untilWell = () =>
     { deadlineMs: WELL_AGAIN_MS, what: 'both are well again' },
   );
 
-/** The most lines that one process printed within one second, requests aside. */
+/** The maximum number of lines that one process printed within one second, without those of requests. */
 function linesPerSecond(output: string): number {
   const counts = new Map<string, number>();
-  // What follows the last line's end may be an incomplete line.
+  // The text after the last line break may be an incomplete line.
   for (const line of output.split('\n').slice(0, -1)) {
     if (!line.startsWith('{') || line.includes('"route":')) continue;
     const second = (JSON.parse(line) as { time: string }).time.slice(0, 19);
@@ -142,7 +142,7 @@ function expectServed(work: Traffic, logs: readonly (() => string)[]): void {
   expect(few ? [] : explained(work.repeated, logs)).toEqual([]);
 }
 
-/** What a process prints from now on. */
+/** Returns the output of a process from now on. */
 const fromNow = (running: FixtureProcess): (() => string) => {
   const from = running.output().length;
   return () => running.output().slice(from);
@@ -166,10 +166,10 @@ it('R8 O8 with Redis killed and back empty, work goes on, what was revoked stays
   const [one, other] = both.map(({ at }) => at) as [Addresses, Addresses];
 
   const waiting = other.longPoll(decided.person.token, decided.approvalId);
-  waiting.catch(() => undefined); // handled where it is awaited
+  waiting.catch(() => undefined); // The promise is handled where it is awaited.
   await redis.kill();
   const awayMs = performance.now();
-  // Soon, because a poll ends by itself after a while.
+  // This follows soon, because a poll ends by itself after a while.
   expect((await one.approve(decided.person.token, decided.approvalId)).status).toBe(200);
   expect((await waiting).body.status).toBe('approved');
   for (const { at, own } of both) {
@@ -258,7 +258,7 @@ it('R8 with Redis flapping, no more wrong passwords and polls pass than with it,
   const passed = polled.filter((status) => status === 200).length;
   expect(passed).toBeGreaterThanOrEqual(PACE_MAX);
   expect(passed).toBeLessThanOrEqual(PACE_MAX * both.length * windows);
-  // More at once than two windows allow: on a slow machine all of the polls above may have passed.
+  // More at once than two windows allow, because on a slow machine all of the polls above may have been accepted.
   const burst = Array.from({ length: 2 * PACE_MAX + 1 }, () =>
     both[0]?.at.poll(machine, approvalId),
   );
@@ -266,7 +266,7 @@ it('R8 with Redis flapping, no more wrong passwords and polls pass than with it,
   expect(new Set(polled)).toEqual(new Set([200, 429]));
   const evaluated = guessed.filter((status) => status === 401).length;
   expect(evaluated).toBeGreaterThanOrEqual(WRONG_PASSWORDS_MAX);
-  // A block lasts a minute at least, and only after it are more passwords evaluated.
+  // A block lasts at least a minute, and only after it are more passwords evaluated.
   const blocks = Math.floor((performance.now() - startMs) / BLOCK_MS);
   expect(evaluated).toBeLessThanOrEqual(WRONG_PASSWORDS_MAX * (1 + blocks));
   expect(new Set(guessed)).toEqual(new Set([401, 429]));

@@ -1,12 +1,12 @@
 /**
- * A service on a busy machine may refuse a request for a moment, by 503 with `Retry-After`. That request is
- * not lost, because its client is told to send it again. What the gateway could not deliver is lost.
+ * A service on a busy machine may refuse a request for a moment, by 503 with `Retry-After`. That request is not lost,
+ * because its client is told to send it again. A request that the gateway could not deliver is lost.
  */
 import type { RestAnswer } from '@cardea/testing';
 
 const REPEATS_MAX = 3;
 
-/** Sends it again as often as the answers ask for it; `repeated` is called each time. */
+/** Sends the request again as often as the responses ask for it. Calls `repeated` each time. */
 export async function repeatWhenBusy(
   send: () => Promise<RestAnswer>,
   repeated: () => void = () => undefined,

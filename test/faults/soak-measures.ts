@@ -1,5 +1,5 @@
 /**
- * What a soak measures of a process: times per kind of request, its memory, its handles, its own counters.
+ * The measurements of a process during a soak: times per kind of request, its memory, its handles, its own counters.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { RestDriver } from '@cardea/testing';
@@ -7,9 +7,12 @@ import type { Timed, Written } from './soak-work.ts';
 
 const LOOK_EVERY_MS = 5_000;
 const PAGE = 1_000;
-/** Sixths of the time: whether memory still grows at the end, or caches were filling. */
+/**
+ * The number of equal parts of the time for which memory is shown. They show whether it still grows at the end, or
+ * caches were filling.
+ */
 const MEMORY_SHOWN = 6;
-/** Caches fill first. */
+/** The share of the time in which caches fill. It is not measured. */
 const WARM_UP_SHARE = 1 / 3;
 const MINUTE_MS = 60_000;
 const KB_PER_MB = 1_024;
@@ -21,7 +24,9 @@ export type Figures = {
   readonly nestedConnections: number;
 };
 
-/** Samples a process every few seconds until it is stopped; counts what comes after the start of all six services. */
+/**
+ * Samples a process every few seconds until it is stopped. Counts only what comes after the start of all six services.
+ */
 export async function measured(pid: number, management: string) {
   const before = await countersOf(management);
   const started = performance.now();
@@ -107,10 +112,10 @@ const P99_OVER_P50_MAX = 10;
 const AUDIT_PAGE_P99_MS_MAX = 200;
 const SLOPE_MB_PER_MINUTE_MAX = 1;
 const LATER_OVER_EARLIER_MAX = 2;
-/** Connections are opened and closed. */
+/** The number of handles that may be added, because connections are opened and closed. */
 const HANDLES_MORE_MAX = 10;
 
-/** What a long soak must keep within bounds and does not; a sentence each. */
+/** Returns what a long soak must keep within bounds and did not, a sentence each. */
 export function outOfBounds(
   times: ReadonlyMap<string, readonly Timed[]>,
   { looks }: Figures,
@@ -144,7 +149,7 @@ const inThird =
 
 export const printed = (lines: readonly string[]): void => console.log(lines.join('\n'));
 
-/** Which of the writes have no row in the audit log, or more than one. */
+/** Returns the writes that have no row in the audit log, or more than one. */
 export async function auditTargets(admin: RestDriver, written: Written) {
   const due: { readonly [type: string]: ReadonlySet<string> } = {
     'admin.user.create': written.usersCreated,

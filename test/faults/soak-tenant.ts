@@ -5,7 +5,7 @@ const AGENTS_PER_TENANT = 40;
 export const SERVICE = 'warehouse';
 export const PASSWORD = 'a password that nobody guesses';
 const WEBHOOK_EVENTS = ['user.created', 'user.deleted'];
-/** Revocations are kept as long as access tokens live: so what they take has stopped growing after a third of 30 min. */
+/** Revocations are kept as long as access tokens live. So their memory has stopped growing after a third of 30 min. */
 export const SIGNED_IN_MS = 600_000;
 
 export type Agent = { readonly key: string; session: Session | undefined };
@@ -59,7 +59,7 @@ export async function tenantOf(rest: RestDriver, name: string, receiver: string)
   };
 }
 
-/** Throws where the answer is another one. */
+/** Throws if the response has another status. */
 export async function must(status: number, answering: Promise<RestAnswer>): Promise<RestAnswer> {
   const answer = await answering;
   if (answer.status === status) return answer;

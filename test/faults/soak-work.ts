@@ -8,11 +8,11 @@ import type { Chance } from './chance.ts';
 import { type Agent, must, PASSWORD, SERVICE, type Session, type Tenant } from './soak-tenant.ts';
 
 const CLIENTS = 8;
-/** A user deleted at once is rightly never announced. */
+/** If a user is deleted at once, the creation is rightly never announced, so deletions come later. */
 const DELETED_AFTER_MS = testForm.long ? 10_000 : 4_000;
 const RENEWED_EVERY_MS = 240_000;
 
-/** What a soak verifies afterwards: nothing that was answered may be missing. */
+/** The data that a soak verifies afterwards: nothing that was answered may be missing. */
 export type Written = {
   readonly usersCreated: Set<string>;
   readonly usersDeleted: Set<string>;
@@ -24,7 +24,7 @@ export type Timed = { readonly atMs: number; readonly ms: number };
 
 export type Soak = {
   readonly written: ReadonlyMap<string, Written>;
-  /** Per kind of request, in order. */
+  /** The times per kind of request, in order. */
   readonly times: ReadonlyMap<string, readonly Timed[]>;
   /** Answers other than the expected ones. */
   readonly wrong: readonly string[];
@@ -32,7 +32,7 @@ export type Soak = {
   stop(): Promise<void>;
 };
 
-/** Runs until it is stopped; two clients per tenant share only its agents. */
+/** Runs until it is stopped. Two clients per tenant share only its agents. */
 export function soak(rest: RestDriver, tenants: readonly Tenant[], chance: Chance): Soak {
   const written = new Map(tenants.map(({ id }) => [id, nothing()]));
   const times = new Map<string, Timed[]>();
@@ -83,10 +83,10 @@ const nothing = (): Written => ({
 });
 
 type Kind = {
-  /** How often, of the sum of all. */
+  /** The frequency, relative to the sum of all shares. */
   readonly share: number;
   readonly work: () => Promise<void>;
-  /** What remains to be done when the client ends. */
+  /** The remaining work when the client ends. */
   readonly finish?: () => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** `npm start` as people end it: whoever gets the signal, nothing of it stays behind, and nothing is lost. */
+/** Tests how people end `npm start`: whichever process gets the signal, no process remains and no data is lost. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, CHEAP_HASHES } from './instance.ts';
 
-/** On a busy machine; on a calm one all is gone within two seconds. */
+/** The time limit on a busy machine. On an idle one all processes are gone within two seconds. */
 const GONE_MS_MAX = 60_000;
 const START_MS_MAX = 180_000;
 
@@ -36,7 +36,7 @@ type Started = {
   readonly npm: FixtureProcess;
   readonly bootstrap: number;
   readonly server: number;
-  /** All that it has started, its PostgreSQL with it. */
+  /** All processes that it has started, including its PostgreSQL. */
   readonly family: readonly number[];
   readonly tenant: string;
 };
@@ -53,7 +53,7 @@ async function started(): Promise<Started> {
       ADMIN_PASSWORD: ADMIN.password,
       ...CHEAP_HASHES,
     },
-    // Ctrl-C goes to all of a group.
+    // Ctrl-C goes to all processes of a group.
     detached: true,
     ready: /Tenant\s+(\S+)[\s\S]*Ctrl-C/,
     deadlineMs: START_MS_MAX,
@@ -67,7 +67,7 @@ async function started(): Promise<Started> {
 }
 
 const commandOf = (pid: number): string => procText(`/proc/${pid}/cmdline`);
-/** A zombie, whom nobody has asked for yet, has no command any more. */
+/** A zombie, which its parent has not reaped yet, has no command any more. */
 const livingOf = (pids: readonly number[]): readonly string[] =>
   pids.map(commandOf).filter((command) => command !== '');
 
@@ -80,7 +80,7 @@ async function expectNothingLeft({ family }: Started): Promise<void> {
   await untilTrue(() => livingOf(family).length === 0, {
     deadlineMs: GONE_MS_MAX,
     what: 'all processes are gone',
-  }).catch(() => undefined); // what is left is told below
+  }).catch(() => undefined); // The expectation below reports what is left.
   expect(livingOf(family)).toEqual([]);
 }
 

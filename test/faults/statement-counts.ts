@@ -1,24 +1,24 @@
-/** Statements of one request, told apart: what it waits for itself, and what follows from it. */
+/** The statements of one request, in two kinds: those that it waits for, and those that follow from it. */
 import type { Logged, LoggedStatement } from './statement-log.ts';
 
-/** The statements that one play took. */
+/** The numbers of statements of one play. */
 export type Counts = {
-  /** On the connections of requests and decisions, those of policies and consumers included. */
+  /** Statements on the connections of requests and decisions, including those of policies and consumers. */
   readonly own: number;
-  /** The same, where reads and appends that share a statement count each. */
+  /** Counts like `own`, but each read or append that shares a statement counts separately. */
   readonly ownShares: number;
-  /** All others, less those that an idle process sends in that time. */
+  /** All other statements, without those that an idle process sends in that time. */
   readonly following: number;
 };
 
-/** What followers of a log ask the event store. */
+/** Statements that followers of a log send to the event store. */
 const FOLLOWING = /^(read-log|heads|other-sessions)$/;
 const NOTICES = /^(LISTEN|SELECT pg_notify|SELECT 1$)/;
 
 const isOwn = ({ sender, name, text }: LoggedStatement): boolean =>
   /^cardea(-requests| event store)$/.test(sender) && !FOLLOWING.test(name) && !NOTICES.test(text);
 
-/** Statements a second of a process with nothing to do. */
+/** Statements per second of an idle process. */
 export const idleRate = ({ statements, seconds }: Logged): number => statements.length / seconds;
 
 export function countsOf({ statements, seconds }: Logged, idlePerSecond: number): Counts {

@@ -1,4 +1,7 @@
-/** What PostgreSQL was asked meanwhile, as its own log says: each statement, and who sent it. */
+/**
+ * Records the statements that PostgreSQL receives during some work, as its own log reports them: each statement, and
+ * who sent it.
+ */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,17 +16,17 @@ export type LoggedStatement = {
   /** The name of a prepared statement. */
   readonly name: string;
   readonly text: string;
-  /** Reads or appends that share it: how many meet in one is chance. */
+  /** The number of reads or appends that share the statement. How many share one is random. */
   readonly shares: number;
 };
 export type Logged = { readonly statements: readonly LoggedStatement[]; readonly seconds: number };
 
-/** Its statements are left out. */
+/** The statements of this sender are left out. */
 const OBSERVER = 'observer';
 const SETTINGS = {
   log_statement: 'all',
   log_line_prefix: '%a|',
-  log_error_verbosity: 'default', // the parameters are a detail of the statement
+  log_error_verbosity: 'default', // The parameters are a detail of the statement.
   log_parameter_max_length: '200',
 };
 const STATEMENT = /^([^|]*)\|LOG: {2}(?:statement|execute ([^:]*)): (.*)$/;
@@ -36,7 +39,7 @@ const MS_PER_SECOND = 1000;
 
 export async function loggedPostgres() {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-statements-'));
-  chmodSync(folder, 0o711); // as root, the server's own user has to get through
+  chmodSync(folder, 0o711); // If we are root, the server's own user needs access.
   const server = await startLocalPostgres({
     dataFolder: join(folder, 'postgres'),
     password: randomBytes(18).toString('base64url'),
@@ -50,7 +53,7 @@ export async function loggedPostgres() {
   const level = () => untilLevel(client, endsOfTables(client));
   return {
     url,
-    /** What `work` asked, and all that follows from it. */
+    /** Returns the statements of `work`, and all that follow from it. */
     during: async (work: () => Promise<unknown>): Promise<Logged> => {
       await level();
       const [from, began] = [statSync(log).size, performance.now()];

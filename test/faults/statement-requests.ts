@@ -1,4 +1,4 @@
-/** The twelve requests whose statements are counted, each ready to be sent again and again. */
+/** The twelve requests whose statements are counted. Each can be sent repeatedly. */
 import { randomBytes } from 'node:crypto';
 import type { RestAnswer, RestDriver } from '@cardea/testing';
 
@@ -10,7 +10,7 @@ const address = (): string => `${unique()}@example.com`;
 
 export type CountedRequest = {
   readonly name: string;
-  /** Not counted. */
+  /** Its statements are not counted. */
   readonly prepare?: () => Promise<unknown>;
   readonly send: () => Promise<unknown>;
 };
@@ -64,7 +64,7 @@ export async function countedRequests(
     { name: 'agent session', send: agent.startSession },
     {
       name: 'fresh vend',
-      // Vends cache a tenant's services and policies for seconds: this one finds them cached.
+      // Vends cache a tenant's services and policies for seconds, so the counted vend finds them cached.
       prepare: async () => {
         await agent.startSession();
         await agent.vend();

@@ -1,6 +1,6 @@
 /**
- * How often PostgreSQL is asked for one request, when nothing else is going on: by the request itself
- * exactly, by what follows from it at most. Whoever needs a statement more says so in this table.
+ * The number of statements that PostgreSQL gets for one request, when nothing else happens: exact for the request
+ * itself, a maximum for what follows from it. A change that needs one more statement has to say so in this table.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { processFixture, type WebhookSink, webhookSink } from '@cardea/testing';
@@ -10,19 +10,22 @@ import { type Counts, countsOf, idleRate } from './statement-counts.ts';
 import { loggedPostgres } from './statement-log.ts';
 import { countedRequests } from './statement-requests.ts';
 
-/** Caches that run out, reads that do not meet and timers that fall into a play are no part of the request. */
+/**
+ * Caches that expire, reads that do not share a statement, and timers that fire during a play are no part of the
+ * request.
+ */
 const PLAYS_MAX = 30;
 const AGREEING_PLAYS = 2;
 const IDLE_MS = 5_000;
 const TEST_MS_MAX = 600_000;
 
 /**
- * At most; `ownShares` exactly. Where policies decide afterwards, how many of their reads and appends meet
- * in one statement is chance: there `own` leaves room for it. `docs/benchmarks.md` shows what was counted.
+ * The maximum per request; `ownShares` is exact. If policies decide afterwards, it is random how many of their reads
+ * and appends share a statement, so `own` leaves room for that. `docs/benchmarks.md` shows the counted numbers.
  */
 const EXPECTED: { readonly [request: string]: Counts } = {
-  // Two of each that starts a session count the user's live ones (identity 25): whether the table has
-  // come so far, and which are beyond the limit.
+  // Two statements of each request that starts a session count the user's live sessions (identity 25): one finds how
+  // far the table has come, one finds the sessions beyond the limit.
   'sign-up': { own: 23, ownShares: 25, following: 56 },
   register: { own: 17, ownShares: 17, following: 42 },
   login: { own: 4, ownShares: 7, following: 16 },
@@ -34,7 +37,7 @@ const EXPECTED: { readonly [request: string]: Counts } = {
   'agent session': { own: 1, ownShares: 1, following: 12 },
   'fresh vend': { own: 1, ownShares: 1, following: 9 },
   'live vend again': { own: 0, ownShares: 0, following: 4 },
-  // Seven: one of them finds whether an invitation of a higher rank promises the address (P1).
+  // One of the seven finds out whether an invitation of a higher rank promises the address (P1).
   'user created and told': { own: 6, ownShares: 7, following: 32 },
 };
 
@@ -71,7 +74,7 @@ it('each request asks the database no more than the table says', {
   expect(await running.end('SIGTERM')).toBe(0);
 });
 
-/** A statement more is in every play, so that none agrees. */
+/** One more statement would be in every play, so no play would agree. */
 const agree = (name: string, plays: readonly Counts[]): boolean =>
   plays.filter((play) => agrees(play, EXPECTED[name])).length >= AGREEING_PLAYS;
 

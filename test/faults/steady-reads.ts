@@ -16,14 +16,14 @@ const ANSWER_MS_MAX = 20_000;
 
 export type SteadyReads = {
   count(): number;
-  /** How often one was sent again because it was told to. */
+  /** The number of requests that were sent again because the response said so. */
   repeats(): number;
-  /** A sentence each. */
+  /** What went wrong, a sentence each. */
   readonly failures: readonly string[];
   stop(): Promise<void>;
 };
 
-/** A reader per path, until it is stopped. */
+/** Runs one reader per path, until it is stopped. */
 export function steadyReads(rest: RestDriver): SteadyReads {
   const failures: string[] = [];
   let count = 0;

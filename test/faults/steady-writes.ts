@@ -22,7 +22,7 @@ const PAGE = 1000;
 type Kind = {
   readonly path: string;
   readonly body: (name: string) => object;
-  /** A PUT to what was created. */
+  /** A PUT to the created object. */
   readonly change?: (name: string) => readonly [path: string, body: object];
   readonly remove: (name: string, id: string) => readonly [path: string, body?: object];
   /** Names of all existing things, each as often as it exists. */
@@ -45,7 +45,7 @@ const KINDS: { readonly [service: string]: Kind } = {
     remove: (_, id) => [`/api/v1/agents/${id}`],
     names: ({ agents }) => agents.map(({ name }: { name: string }) => name),
   },
-  // Its creation needs no key, because the tuple itself identifies it.
+  // The creation of a tuple needs no key, because the tuple itself identifies it.
   authz: {
     path: '/api/v1/fga/tuples',
     body: tupleOf,
@@ -68,18 +68,21 @@ const KINDS: { readonly [service: string]: Kind } = {
 };
 
 export type SteadyWrites = {
-  /** By service: how many were created. */
+  /** The number of creations at the service. */
   count(service: string): number;
-  /** Creations that were sent more than once, and how often others were sent again because they were told to. */
+  /**
+   * Creations that were sent more than once, and the number of other requests that were sent again because the response
+   * said so.
+   */
   repeats(): number;
-  /** A sentence each. */
+  /** What went wrong, a sentence each. */
   readonly failures: readonly string[];
   stop(): Promise<void>;
-  /** Whatever was repeated: what was kept exists once, and what was removed does not exist. */
+  /** Expects that what was kept exists once, and that what was removed does not exist, whatever was repeated. */
   expectMadeOnce(): Promise<void>;
 };
 
-/** A writer per service, until it is stopped. */
+/** Runs one writer per service, until it is stopped. */
 export function steadyWrites(rest: RestDriver): SteadyWrites {
   const failures: string[] = [];
   const made = new Map(Object.keys(KINDS).map((service) => [service, 0]));
@@ -126,7 +129,7 @@ export function steadyWrites(rest: RestDriver): SteadyWrites {
         const kept = Array.from({ length: count }, (_, index) => index + 1)
           .filter((number) => number % KEEP_EVERY === 0)
           .map((number) => `${service}-${number}`);
-        // Others may have created something there, too.
+        // Other tests may have created something there, too.
         const there = async () =>
           kind
             .names((await rest.get(kind.path, { query: listOf(service) })).body)
@@ -142,7 +145,7 @@ export function steadyWrites(rest: RestDriver): SteadyWrites {
 /** The list of webhooks has no pages. */
 const listOf = (service: string) => (service === 'webhooks' ? {} : { limit: PAGE });
 
-/** Repeated under the same key until it is answered. */
+/** Repeats the creation under the same key until it is answered. */
 async function create(
   rest: RestDriver,
   { path, body }: Kind,

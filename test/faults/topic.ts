@@ -1,16 +1,16 @@
-/** What must be true of the topic of tuples after mixed writes, whatever was killed meanwhile. */
+/** Checks the topic of tuples after mixed writes, whatever was killed in the meantime. */
 import type { IntegrationEvent } from '@cardea/contracts';
 import { expect } from 'vitest';
 import type { Load } from './writes.ts';
 
-/** How many acknowledged tuples have no event on the topic. */
+/** The number of acknowledged tuples that have no event on the topic. */
 export function tuplesMissing(load: Load, events: readonly IntegrationEvent[]): number {
   const told = new Set(events.map(({ data }) => data['object_id']));
   return load.acked.read().acked.filter(({ kind, name }) => kind === 'tuple' && !told.has(name))
     .length;
 }
 
-/** By partition, in their order: positions of a stream only grow, except for repeats. */
+/** Expects that within a partition the positions of a stream only rise, except for repeats. */
 export function expectInOrder(events: readonly IntegrationEvent[]): void {
   const highest = new Map<string, bigint>();
   const ids = new Set<string>();

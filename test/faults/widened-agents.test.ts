@@ -1,4 +1,4 @@
-/** An agent's request for access, approved: the process is killed before the agent gets what was approved. */
+/** The process is killed after the approval of an agent's request for access, before the agent gets the access. */
 import { processFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import { instance } from './instance.ts';

@@ -60,9 +60,8 @@ async function send(rest: RestDriver, { kind, name }: Write): Promise<number> {
 }
 
 /**
- * Acknowledged writes have their effect once, in model and audit; unknown ones at most once. Tables and the
- * audit log follow the events, also those of unacknowledged writes: what is missing may still come, a
- * duplicate stays.
+ * Acknowledged writes have their effect once, in model and audit; unknown ones at most once. Tables and the audit log
+ * follow the events, also those of unacknowledged writes: a missing row may still come, a duplicate stays.
  */
 export async function expectClean(
   rest: RestDriver,

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.stop();
-  // Kept if somebody wants to read what was sent.
+  // The reports are kept if somebody wants to read what was sent.
   if (process.env['SCHEMATHESIS_KEEP'] === undefined) rmSync(folder, { recursive: true });
 });
 
@@ -52,7 +52,7 @@ it(`F7 the document is as strict as the service (TEST_SEED=${testForm.seed})`, {
   const asUser = { ...tenant, Authorization: `Bearer ${systemAdmin?.access}` };
   const played: Played[] = [
     await play({ ...common, name: 'agents', operationIds: groups.agents, headers: asAgent }),
-    // Before the users, who revoke keys.
+    // Runs before the operations for users, which revoke keys.
     await play({ ...common, name: 'accounts', operationIds: groups.accounts, headers: asKey }),
     await play({ ...common, name: 'users', operationIds: groups.users, headers: asUser }),
   ];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export type Play = {
   readonly command: string;
-  /** Reports are written there. */
+  /** The folder into which reports are written. */
   readonly folder: string;
   readonly name: string;
   readonly document: object;

@@ -48,8 +48,8 @@ export function testCallers(world: Fortress): readonly TestCaller[] {
     person('owner', a.owner),
     person('admin', a.admin),
     person('member', a.member),
-    // Its access token is valid until it expires (`docs/contract.md` 4.2): until then it allows what it did
-    // before, but for what requires a recent sign-in.
+    // Its access token is valid until it expires (`docs/contract.md` 4.2). Until then it allows everything except calls
+    // that require a recent sign-in.
     person('revoked session', world.revoked),
     person('admin of B', b.admin),
     person('member of B', b.member),

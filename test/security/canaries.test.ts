@@ -36,7 +36,7 @@ const DELIVERY_WAIT_MS = 60_000;
 const database = testDatabase();
 let world: Fortress;
 const canaries: Canary[] = [];
-/** Sent by mail, so one mail may contain each. */
+/** The canaries that are sent by mail. Each may be in one mail. */
 const mailed: Canary[] = [];
 const refusedAnswers: Location[] = [];
 

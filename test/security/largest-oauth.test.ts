@@ -48,7 +48,7 @@ const SERVICES = Array.from({ length: 50 }, (_, service) => ({
   ),
 }));
 const DETAILS_BYTES_MAX = 8 * 1024;
-/** Names and values of an authorization request together. */
+/** The maximum size of all names and values of an authorization request together. */
 const PARAMETERS_BYTES_MAX = 8 * 1024;
 /** Lengths of a client id that is an address, from more than a request may have down to what an index accepts. */
 const ID_CHARACTERS = [7_000, 4_096, 3_000, 2_048, 1_024, 512];

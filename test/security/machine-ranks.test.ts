@@ -17,7 +17,7 @@ const APPLICATIONS = '/api/v1/admin/applications';
 const TENANTS = '/api/v1/admin/tenants';
 const DECIDES_SIGN_IN = /^(settings|providers):/;
 const SCOPES = MACHINE_SCOPES.filter((scope) => !DECIDES_SIGN_IN.test(scope));
-/** With agents:write and vault:grant it makes agents, as the descriptions of the scopes say. */
+/** The machine may create agents with agents:write and vault:grant, as the descriptions of the scopes say. */
 const NAMED = [
   ...['the machine', 'a machine', 'a member', 'a secret'],
   ...['an agent key', 'an agent', 'an agent with a capability'],

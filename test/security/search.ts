@@ -9,7 +9,7 @@ const TELLING_CHARS = 24;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const BASE64_ALIGNMENTS = [0, 1, 2];
 
-/** The whole, and those parts of it that would help an attacker. */
+/** The whole value, and those of its parts that would help an attacker. */
 export const canariesOf = (name: string, value: string): readonly Canary[] => {
   const parts = value
     .split(/[._]/)

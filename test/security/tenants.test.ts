@@ -71,7 +71,10 @@ it('S2 no answer to one tenant holds anything of another', async () => {
   expect(leaks).toEqual([]);
 });
 
-/** Refused forms first, all with the same request; that it then succeeds shows that none had an effect. */
+/**
+ * Sends refused forms of the header first, all with the same request. If the request then succeeds, none of them had an
+ * effect.
+ */
 async function headerRow(entry: Entry): Promise<readonly string[]> {
   const { endpoint, sample } = entry;
   const { contract } = endpoint;

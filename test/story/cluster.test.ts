@@ -19,7 +19,7 @@ import {
 } from './deleted-tenant.ts';
 import { wrongAnswers } from './every-endpoint.ts';
 
-/** Real processes; 1,000 pairs are in `packages/read-models/test/read-your-writes.int.test.ts`. */
+/** Tests real processes. 1,000 pairs are in `packages/read-models/test/read-your-writes.int.test.ts`. */
 const PAIRS = testForm.long ? 1_000 : 50;
 /** The time limit for three requests on a busy machine. */
 const PAIR_MS_MAX = 750;

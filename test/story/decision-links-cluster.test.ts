@@ -1,5 +1,5 @@
 /**
- * A decision from a mail and from a chat, where two processes of each service answer through nginx. The short form plays
+ * Tests a decision from a mail and from a chat, with two processes of each service behind nginx. The short form plays
  * it with one process: `decision-links.test.ts`.
  */
 import { testForm, type WebhookSink, webhookSink } from '@cardea/testing';

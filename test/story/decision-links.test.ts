@@ -1,4 +1,4 @@
-/** A decision from a mail and from a chat, where one process answers. */
+/** Tests a decision from a mail and from a chat, with one process. */
 import { processFixture, testDatabase, type WebhookSink, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import {

@@ -48,7 +48,7 @@ const prepare = (): Promise<AskingAgent> =>
     person: ADA,
   });
 
-/** Requests of the same purpose would be one. */
+/** Each request has a purpose of its own, because requests with the same purpose would be joined. */
 const waits = (): Promise<WaitingRequest> => reporter.asks(`Report ${performance.now()}`);
 
 /** The link of the newest mail about a request. */

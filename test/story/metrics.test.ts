@@ -8,7 +8,7 @@ const quiet = (): void => undefined;
 const START_MS_MAX = 400_000;
 const SCRAPED_MS_MAX = 60_000;
 
-/** Prometheus' own, about the scrape. */
+/** Series that Prometheus adds about the scrape. */
 const NOT_OURS = ['up'];
 const LABELS = [
   'command consumer error_type gc kind le loop log major method minor name outcome patch pool',

@@ -22,7 +22,7 @@ const PARTS = [...SERVICES, 'gateway', 'migrate', 'mailbox', 'tour', ...SERVERS,
 const TOOLS = ['mailbox', 'tour'];
 const PUBLISHED = ['gateway 127.0.0.1:8080:8080', 'mailbox 127.0.0.1:8025:8025'];
 const GRACE_SECONDS_MIN = 30;
-/** In addition to those for requests: loops, event store, exports, and one for locks. */
+/** The connections of a process in addition to those for requests: loops, event store, exports, and one for locks. */
 const CONNECTIONS_BESIDE_REQUESTS = 9;
 
 export const isOurs = ([, { image }]: Named): boolean => image?.startsWith('cardea/') === true;

@@ -2,7 +2,7 @@
 import { type ComposeFile, type ComposeService, filledIn, type Variables } from './compose-file.ts';
 
 export type ComposeSubject = {
-  /** As written, with references to variables in it. */
+  /** The file as it is written, with references to variables. */
   readonly file: ComposeFile;
   /** Variables that `.env` may contain. */
   readonly variables: Variables;

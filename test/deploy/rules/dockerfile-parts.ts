@@ -3,7 +3,7 @@ import { type Copy, DockerfileParser, type From, type Instruction } from 'docker
 
 export type Step = {
   readonly keyword: string;
-  /** Without flags; for the JSON form its strings. */
+  /** The arguments without flags. For the JSON form, its strings. */
   readonly words: readonly string[];
   readonly text: string;
   readonly isJson: boolean;

@@ -8,7 +8,7 @@ import { type Rule, SERVICES } from './rule.ts';
 
 export type DockerfileSubject = {
   text: string;
-  /** The stage that becomes an image. */
+  /** The stage from which the image is built. */
   readonly target: string;
   /** Files that .dockerignore does not exclude. */
   context: readonly string[];

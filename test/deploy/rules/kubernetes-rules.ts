@@ -252,7 +252,7 @@ export const keepsSecretsInFiles: Rule<Manifests> = (subject) => {
   ];
 };
 
-/** Only those that migrate and make logins connect as the owner of the tables. */
+/** Only the containers that migrate or make logins connect as the owner of the tables. */
 export const keepsTheOwnerApart: Rule<Manifests> = (subject) =>
   eachContainer(subject, ({ name, volumeMounts = [] }) =>
     volumeMounts.some((mount) => mount.name === 'migration') === /^(migrate|logins)$/.test(name)

@@ -22,7 +22,7 @@ const newResourceServer = () => ({
   name: 'Orders',
 });
 
-/** Browsers get a page instead. */
+/** Without this header, browsers get a page instead. */
 const AS_JSON = { headers: { accept: 'application/json' } };
 const tokenOf = ({ a }: Fortress) => ({ body: { token: a.member.access } });
 

@@ -188,7 +188,7 @@ describe('S17 a forged token is refused', () => {
 
   it.each(FORGED)('%s', async (_, token) => {
     expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
-    // A second time, in case a cache has stored the result.
+    // Verifies the token a second time, in case a cache has stored the result.
     expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
     if (token !== FORGED.find(([name]) => name === 'a capability token')?.[1]) {
       expect(await subject.capability(token)).toMatchObject({ bad: 'invalid' });

@@ -89,7 +89,7 @@ export const printApproverSet = (set: ApproverSet): string =>
 export const printApprover = (approver: NamedApprover): string =>
   'user_id' in approver ? approver.user_id : printApproverSet(approver);
 
-/** Undefined if the text names no set, or is not how that set is printed. */
+/** Undefined if the text names no set, or if the set would be printed differently. */
 export function readApproverSet(text: string): ApproverSet | undefined {
   if (text.length > SET_TEXT_MAX_CHARS) return undefined;
   const role = ROLE_TEXT.exec(text)?.[1];

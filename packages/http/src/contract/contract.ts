@@ -83,7 +83,7 @@ export type Audience =
    * for it. `serve` has an option to share such endpoints.
    */
   | 'loopback'
-  /** People with a browser. The gateway routes to it nevertheless. */
+  /** People with a browser. Unlike other audiences, its endpoints are routed by the gateway. */
   | 'page';
 
 export type Contract<

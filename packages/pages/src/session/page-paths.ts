@@ -7,7 +7,7 @@ const HOME = '/account';
 export const SIGN_IN_PATH = '/account/sign-in';
 export const SIGN_OUT_PATH = '/account/sign-out';
 export const CALLBACK_PATH = '/account/callback';
-/** These paths show nothing that one could return to. */
+/** No page can be shown again at these paths. */
 const OF_SIGN_IN: readonly string[] = [SIGN_IN_PATH, SIGN_OUT_PATH, CALLBACK_PATH];
 
 /** The path to return to. Any other path, or the address of another site, is replaced by the first page. */

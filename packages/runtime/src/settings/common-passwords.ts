@@ -5,7 +5,7 @@ const COMMON_PASSWORDS_MAX = 10_000;
 
 let common: ReadonlySet<string> | undefined;
 
-/** Whether it is one of the 10,000 most common, in any case. */
+/** Whether the text is one of the 10,000 most common passwords. Upper and lower case are not distinguished. */
 export function isCommonPassword(password: string): boolean {
   common ??= new Set(mostCommon());
   return common.has(password.normalize('NFC').toLowerCase());

@@ -35,7 +35,7 @@ export const benches: readonly Bench[] = [
 
 type Kind = {
   readonly name: string;
-  /** How many times the floor it may cost. */
+  /** The maximum cost, as a multiple of the floor. */
   readonly at_most: number;
   readonly call: (requests: WriteRequests, caller: number) => Promise<unknown>;
   /** Runs before the measurement and is not measured itself. */

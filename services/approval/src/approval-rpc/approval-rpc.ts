@@ -245,7 +245,7 @@ async function consumeRequest(
   });
   const userIs = { userIsActive: user.isActive, userIsVouched: user.isVouched };
   const ask = { agentId, digest, grantId, now: command.now, ...userIs };
-  // An approval that was used already is repeated without asking anybody.
+  // If the approval was used already, the call is a repeat, which needs no lookup of the approvers.
   const holding =
     isForSeveral && canBeUsed(state, ask)
       ? await stillHolding(approval, state, command.now)

@@ -168,7 +168,7 @@ function titleOf({ frame, data: { request: data } }: Page): string {
   }
 }
 
-/** Without a code to compare, its field has no meaning. */
+/** The fields that the form leaves out: the field for the code, if there is no code to compare. */
 const without = ({ binding }: ShownRequest): readonly string[] =>
   binding?.number_match === true ? [] : ['binding_code'];
 

@@ -89,7 +89,7 @@ const read = (message: string): Offsets =>
     ]),
   );
 
-/** The waiter reads the tables itself then. */
+/** If the cache is unavailable, waiting requests read the tables themselves. */
 function unlessAway(error: unknown): void {
   if (!(error instanceof CacheUnavailable)) throw error;
 }

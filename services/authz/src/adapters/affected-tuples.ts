@@ -24,7 +24,7 @@ export type Affected = {
   readonly types: Types | undefined;
 };
 
-/** Principals and objects have the columns of a tuple of which they would be a part. */
+/** The rows of principals and objects use the columns of the tuple that would contain them. */
 const AFFECTED_ROW = selection({
   kind: textOf<'principal' | 'object' | 'tuple'>(),
   relation: orNull('smallint'),

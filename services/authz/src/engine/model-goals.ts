@@ -127,7 +127,7 @@ export class Goals {
     }
     for (const each of group) {
       each.isDone = true;
-      // The dependencies are only needed for a reason.
+      // Dependencies are kept only if the answer has to be explained.
       if (!this.#explains) this.#budget.release(each.dropParts());
     }
   }

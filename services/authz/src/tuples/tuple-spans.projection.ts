@@ -40,7 +40,7 @@ export const tupleSpans = projection<TupleEvent>()({
   name: 'tuple_spans',
   log: 'authz',
   tables: [spans, clocks],
-  isSpaced: true, // A question about an earlier time may wait that long.
+  isSpaced: true, // Questions about an earlier time may wait for a spaced batch.
   on: {},
   apply: {
     on: ['TupleWritten', 'TupleDeleted'],

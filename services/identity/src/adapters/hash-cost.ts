@@ -12,9 +12,9 @@ export type HashCost = {
 
 export const BCRYPT_COST_MAX = 14;
 export const PBKDF2_ITERATIONS_MAX = 2_000_000;
-/** N times r times p. */
+/** The maximum product of N, r and p. */
 export const SCRYPT_WORK_MAX = 2 ** 21;
-/** KiB times passes. */
+/** The maximum product of memory in KiB and passes. */
 export const ARGON2_WORK_MAX_KIB = 524_288;
 export const ARGON2_PARALLELISM_MAX = 16;
 /** The memory limit of one hash, for any function. */

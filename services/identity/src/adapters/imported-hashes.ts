@@ -101,7 +101,7 @@ function scryptCost(ln: number, r: number, p: number): ScryptCost | 'too_dear' |
   if (ln < 1 || r < 1 || p < 1 || ln >= 16 * r) return undefined;
   const cost = { N: 2 ** ln, r, p };
   const work = cost.N * r * p;
-  // The table, plus one block for each lane after the first.
+  // The table's memory, plus one block for each lane after the first.
   const memory = 128 * r * (cost.N + p - 1);
   if (work > SCRYPT_WORK_MAX || memory > HASH_MEMORY_MAX_BYTES) return 'too_dear';
   const maxmem = 128 * r * (cost.N + p + 2);

@@ -1,4 +1,4 @@
-/** Publishes that mails were requested, and their purposes. */
+/** Publishes requests for mails, with their purposes. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { MailboxEvent } from './mailboxes/mailbox.ts';

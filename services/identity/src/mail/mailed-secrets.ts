@@ -62,7 +62,7 @@ const holderOf = ({ id, epoch }: Holder) => ({
   ...(epoch === undefined ? {} : { user_epoch: epoch }),
 });
 
-/** An existing code keeps its meaning, so another one is generated. */
+/** A code that is in use keeps its owner, so another code is generated. */
 export async function issueCode(
   { streams, random, systemCommand, codeKeys }: Dependencies,
   { mailbox, purpose, generation, tenant_id: tenantId }: Waiting,

@@ -93,7 +93,7 @@ type Addressee = {
   readonly change?: Pick<MailDetails, 'change'>;
 };
 
-/** The account's current address, and the one that it has just left. */
+/** The account's current address, and the address that a change has just replaced. */
 function addresseesOf({ type, data }: RecordedEvent, user: ExistingUser): readonly Addressee[] {
   const { email: sealed, emailHash: hash, emailVerified: verified, previousEmails = [] } = user;
   const current = { sealed, hash, verified };

@@ -34,7 +34,7 @@ export type Revocation =
   | { readonly list: RevocationKind; readonly id: string; readonly before?: number }
   /** Removes an entry. */
   | { readonly lift: RevocationKind; readonly id: string }
-  /** Everything that was recognised for a key before its last rotation. */
+  /** The stamps of a key that its last rotation invalidated. Cached responses under them are void. */
   | { readonly stampsOf: string; readonly kind: 'api_key' | 'agent_key' }
   /** Login sessions of an earlier epoch, except the one that is kept. */
   | { readonly loginsOf: string; readonly epoch: number | null; readonly keep: string | null }

@@ -105,7 +105,7 @@ export type SessionEvent =
       readonly concerns?: 'sessions';
       readonly data: SessionFacts;
     }
-  /** A factor was shown once more: `auth_time` and `amr` are new. */
+  /** The user confirmed the sign-in by a factor: `auth_time` and `amr` are new. */
   | {
       readonly type: 'SessionStepped';
       readonly concerns?: 'relay';
@@ -115,7 +115,7 @@ export type SessionEvent =
         readonly factor_id: string | null;
       };
     }
-  /** One more application is among those that it served. */
+  /** The browser sign-in has served one more application. */
   | { readonly type: 'SessionServed'; readonly concerns?: 'sessions'; readonly data: SessionFacts }
   /** The same person had signed in before in that browser. */
   | { readonly type: 'SessionContinued'; readonly concerns?: never; readonly data: SessionFacts }

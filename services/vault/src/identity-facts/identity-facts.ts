@@ -141,6 +141,6 @@ const withWord = (rows: Facts, { agent, session, user }: CurrentFacts): Facts =>
   userStatus: user?.status ?? rows.userStatus,
 });
 
-/** Whether the user is disabled. A locked user cannot sign in, but nothing that runs ends. */
+/** Whether the user is disabled. A locked user cannot sign in, but their running sessions do not end. */
 export const isDisabled = (status: string | undefined): boolean =>
   status === 'disabled' || status === GONE;

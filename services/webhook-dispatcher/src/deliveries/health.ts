@@ -20,7 +20,7 @@ export const CIRCUIT_OPENS_AT = 10;
 
 type Attempt = { readonly success: boolean; readonly status: number; readonly startedAt: string };
 
-/** An attempt, or that the webhook was enabled again. After that only later attempts count. */
+/** An attempt, or the fact that the webhook was enabled again, after which only later attempts count. */
 export type HealthFact = Attempt | 'enabled';
 
 /**

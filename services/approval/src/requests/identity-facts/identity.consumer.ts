@@ -115,7 +115,8 @@ function orphansOf(gone: Gone): {
 } {
   if ('all' in gone) return { where: 'tenant_id = $2', id: gone.tenantId, cause: 'user' };
   if ('user' in gone) {
-    // A set has other persons who can decide, but nobody uses the approval once its agent's user is gone.
+    // Includes requests to a set that were made for this user: other members could still decide, but nobody could use
+    // the approval.
     const where = '(user_id = $2 OR session_user_id = $2 OR deputy_for = $2)';
     return { where, id: gone.user, cause: 'user' };
   }

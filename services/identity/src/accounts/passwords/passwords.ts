@@ -10,7 +10,10 @@ import type { SignInFloor } from './sign-in-floor.ts';
 
 export const PASSWORD_CHARACTERS_MAX = 128;
 
-/** Finds faults that need no work. Lengths count code points of the NFC form, so an emoji counts once. */
+/**
+ * Finds the faults that can be found without a hash or a lookup. Lengths count code points of the NFC form, so an emoji
+ * counts once.
+ */
 export function passwordFault(
   password: string,
   policy: PasswordPolicy,
@@ -24,12 +27,12 @@ export function passwordFault(
 export type ReadHash = { readonly phc: string } | 'too_dear' | 'unknown';
 
 export type Passwords = {
-  /** Runs before the first sign-in, so that none is slower than the others. */
+  /** Call it before the first sign-in, which would otherwise be slower than the others. */
   readonly warmUp: () => Promise<void>;
   readonly hash: (password: string, tenantId: string) => Promise<string>;
   /**
-   * The tenant's objection to a new password that takes work to find out: how easy it is to guess, and whether it is in
-   * a known leak. Limits are checked before it. If a check fails to run, it is no objection.
+   * Returns the tenant's objection to a new password, which takes work to find: how easy the password is to guess, and
+   * whether it is in a known leak. Limits are checked before it. If a check fails to run, there is no objection.
    */
   readonly objectionTo: (
     password: string,

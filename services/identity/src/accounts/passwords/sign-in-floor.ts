@@ -63,7 +63,7 @@ export function signInFloor(deps: SignInFloorDependencies): SignInFloor {
     const under = measuring.get(sample) ?? deps.verify(tenantId, sample);
     measuring.set(sample, under);
     await under.finally(() => measuring.delete(sample));
-    // Our own hashes have become as expensive since the cost was recorded.
+    // Nothing was measured, because our own hashes have become as expensive since the cost was recorded.
     if (!times.has(sample)) times.set(sample, [0]);
   };
   const floorOf = async (tenantId: string): Promise<number> => {

@@ -42,7 +42,10 @@ export function reclaimed(
   return [...removed, ...unlinked, { type: 'AccountReclaimed', data }];
 }
 
-/** Whether something was created before another person took the account over and so without that person's consent. */
+/**
+ * Whether an object was created before the account was reclaimed, so that the present owner of the account never
+ * consented to it.
+ */
 export const isBeforeReclaim = (
   { reclaimedAt }: Pick<ExistingUser, 'reclaimedAt'>,
   madeAt: string,

@@ -21,7 +21,7 @@ export type AgentList = {
   readonly tenantId: string;
   readonly offset: number;
   readonly limit: number;
-  /** Entries of their services that have ended by this time are not shown. */
+  /** Entries of an agent's services that have ended by this time are not shown. */
   readonly now: Date;
   /** Only agents that this user owns, has delegated to, or has had sessions with. */
   readonly ofUser?: string;

@@ -12,9 +12,9 @@ export type MailParts = {
   readonly end: string;
 };
 export type MailTexts = {
-  /** Precedes the secret of a link, for a page that was opened without it. */
+  /** The text before the secret of a link, for a reader who opened the page without the secret. */
   readonly paste: string;
-  /** Precedes a code that does the same as the link, at the page that waits for it. */
+  /** The text before a code that replaces the link, for a reader whose page waits for the code. */
   readonly type: string;
   readonly facts: { readonly [fact in FactName]: string };
   readonly of: { readonly [text in MailTextName]: MailParts };

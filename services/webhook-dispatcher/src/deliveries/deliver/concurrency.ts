@@ -17,7 +17,10 @@ const ORIGIN_WAIT_MS = 5_000;
 /** One busy tenant gets at most a quarter of the slots. */
 const PER_FREE_SLOT = 1 / 3;
 
-/** Places in use or waited for. `webhooks` are those that were claimed since. */
+/**
+ * The places at one origin, the webhooks that have used it, and the number of attempts that hold a place or wait for
+ * one.
+ */
 type Origin = {
   readonly places: FairQueue;
   readonly webhooks: Set<string>;

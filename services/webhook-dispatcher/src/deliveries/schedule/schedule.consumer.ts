@@ -65,7 +65,7 @@ type Told = {
   readonly webhook: IndexedWebhook;
 };
 
-/** One of many decisions. A repeat finds the delivery scheduled. */
+/** One decision of a batch. If it is repeated, it finds that the delivery is scheduled already. */
 type Scheduling = {
   readonly id: string;
   readonly command: Command;

@@ -42,7 +42,7 @@ const stillPending = Type.Object(
   { additionalProperties: false },
 );
 const CODE_MAX_CHARS = 16;
-/** Tries while others approve the same request. */
+/** The maximum number of tries while others approve the same request. */
 const LOOKS_MAX = 8;
 
 export const approveRequest = (approval: ApproveDependencies) =>

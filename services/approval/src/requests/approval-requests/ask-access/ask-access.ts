@@ -3,7 +3,7 @@ import { type ApproverSet, printApproverSet } from '@cardea/contracts';
 import { cut } from '@cardea/runtime';
 import { ACCESS_ACTION, type AccessWanted, type RequestFacts } from '../request.ts';
 
-/** The maximum length is that of any resource. */
+/** The maximum length of a name is that of any resource. */
 const NAMES_MAX_CHARS = 200;
 
 /**

@@ -17,7 +17,7 @@ export type ConsumeAction = {
   readonly useId: string;
   readonly now: Date;
   readonly userIsActive: boolean;
-  /** How many of several who approved still may. Undefined if nobody was looked up. */
+  /** The number of approvers who still may approve. Undefined if nobody was looked up. */
   readonly stillHolding?: number | undefined;
 };
 export type ConsumeActionRefusal =

@@ -15,7 +15,7 @@ export function revoke(
   return invitation.status === 'revoked' ? accept() : withdraw(now, invitation);
 }
 
-/** Replaces the invitation by another one to the same address, unless its roles are above the sender's. */
+/** Replaces the invitation by another one to the same address, unless its roles are above the new inviter's. */
 export function replace(
   { by, now }: Revoke,
   invitation: Invitation,

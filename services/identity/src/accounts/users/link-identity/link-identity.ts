@@ -18,7 +18,7 @@ export function linkIdentity(
   user: User,
 ): Decision<UserEvent, 'user_inactive' | 'other_identity'> {
   if (user.status !== 'active') return refuse('user_inactive');
-  // If the address was never proven, another person may have linked the earlier external accounts, so they go.
+  // If the address was never proven, another person may have linked the earlier external accounts, so they are removed.
   const before = user.emailVerified ? user.identities : [];
   const known = before.find(({ provider }) => provider === identity.provider);
   // The address may have passed to another person; the external account cannot.

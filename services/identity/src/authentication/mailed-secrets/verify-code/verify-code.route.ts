@@ -1,7 +1,7 @@
 /**
- * Signs in by a mailed code. The result is an access token without a session. The code is searched in the mailbox that
- * the challenge, the address or the cookie names. Without any of these it is searched in the whole tenant, with a lower
- * limit.
+ * Signs in by a mailed code. The result is an access token without a session. The code is looked up in the mailbox that
+ * the challenge, the address or the cookie names. Without any of these it is looked up in the whole tenant, with a
+ * lower limit.
  */
 import type { DerivedKeys } from '@cardea/crypto';
 import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';

@@ -1,4 +1,4 @@
-/** Finds the mailbox in which a code is searched, and the response to a code that signs nobody in. */
+/** Finds the mailbox in which a code is looked up, and the response to a code that signs nobody in. */
 import type { DerivedKeys } from '@cardea/crypto';
 import { emailAddress, type ToAscii } from '../../../accounts/accounts.module.ts';
 import { tooManyAttempts } from '../../../http/answers.ts';
@@ -43,7 +43,7 @@ function challenged(
   return mailbox === undefined ? { by: 'unknown_challenge' } : { by: 'challenge', ...mailbox };
 }
 
-/** Whether a code may be searched in all mailboxes of a tenant. Six digits are too few for that. */
+/** Whether a code may be looked up in all mailboxes of a tenant. Six digits are too few for that. */
 export const mayBeUnbound = (format: OtpFormat): boolean => format !== 'digits6';
 
 const RETRY_AFTER_SECONDS = 60;

@@ -1,4 +1,4 @@
-/** The part after the `#` of the page at which the browser ends. Browsers send it to no server. */
+/** The URL fragment with which the browser returns to the application's page. Browsers send it to no server. */
 import type { Command } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
 import { drawLinkToken, onetimeIdOf } from '../../../adapters/link-token.ts';

@@ -6,7 +6,7 @@ import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Tenant, TenantEvent } from '../tenant.ts';
 
 const SHREDDED_AFTER_MS = 30 * 24 * 3600_000;
-/** The interval at which closed tenants that are due are searched. */
+/** The interval between two searches for closed tenants that are due. */
 export const DELETED_WITHIN_MS = 3_600_000;
 
 /** When the slug of a closed tenant becomes available again, which is after its deletion. */

@@ -6,18 +6,21 @@
  *   npm run check                        format, lint, types, dead code
  *   npm run test:long [-- --only R1,S5 --minutes N --seed S]
  */
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SERVICE_NAMES } from '@cardea/contracts';
 import {
   handDown,
   handDownKafka,
   handDownRedis,
+  SERVICE_FOLDERS,
   startKafkaOfRun,
   startPostgresOfRun,
   startRedisOfRun,
 } from '@cardea/testing';
 import { migrateTemplate } from '../test/migrate-template.ts';
+import { bundlePrograms } from './test/bundle-programs.ts';
 import { interruption, run } from './test/run.ts';
 import { filesToTry, withSecondTry } from './test/second-try.ts';
 import { type Failure, NOTHING, type Step, sum, summary, type Tally } from './test/tally.ts';
@@ -28,6 +31,13 @@ const PROJECTS = [
   ...(process.env['CARDEA_CONTAINERS'] === 'cached' ? ['containers'] : []),
 ];
 const WITHOUT_SERVERS = ['unit', 'deploy', 'containers'];
+/** What tests start again and again, by the dozen in a cluster. */
+const PROGRAMS = [
+  ...SERVICE_NAMES.map((name) => `services/${SERVICE_FOLDERS[name]}/src/main.ts`),
+  ...['main', 'cardea'].map((name) => `services/standalone/src/${name}.ts`),
+  ...readdirSync('scripts/bench/src/workers').map((name) => `scripts/bench/src/workers/${name}`),
+];
+const BUNDLES = resolve('.cache/test/programs');
 const TALLY_FILE = '.cache/test/tallies.json';
 /** The compile cache of all processes that tests start, vitest's own included. */
 const COMPILED = resolve('.cache/compiled');
@@ -47,12 +57,15 @@ process.exitCode = await everything();
 
 async function everything(): Promise<number> {
   const needsServers = !(values.check || chosen.every((each) => WITHOUT_SERVERS.includes(each)));
-  // They start while the checks run.
+  // Servers start and programs are bundled while the checks run.
   const servers = needsServers ? startServers() : undefined;
   const ready = servers?.catch(() => undefined);
+  const bundled = needsServers ? bundlePrograms(BUNDLES, PROGRAMS) : undefined;
+  bundled?.catch(() => undefined);
   try {
     const checksHold = !(isWholeRun || values.check) || (await step('check', check));
     if (checksHold && !values.check) {
+      if (bundled !== undefined) process.env['BUNDLED_PROGRAMS'] = await bundled;
       // The benches only have to work. What they measure while tests run says nothing, so it is not asserted.
       const smoke = isWholeRun ? step('bench smoke', benchSmoke) : undefined;
       if (interruption.code === undefined) steps.push(...(await tests(servers)));

@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type IntegrationEvent, topicOf } from '@cardea/contracts';
 import { createTopics, kafkaClient, readTopic } from '@cardea/event-bus';
 import {
@@ -13,6 +12,7 @@ import {
   type KafkaServer,
   needKafka,
   processFixture,
+  programOf,
   type RestDriver,
   silentLogger,
   startKafka,
@@ -26,7 +26,7 @@ import { instance } from './instance.ts';
 import { expectInOrder, tuplesMissing } from './topic.ts';
 import { expectClean, type Load, mixedWrites, type Write } from './writes.ts';
 
-const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
+const CARDEA = programOf(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 /** A user is three events, a tuple one. */
 const WRITES = testForm.long ? 20_000 : 60;
 const NEW_WRITES = testForm.long ? 850 : 260;

@@ -1,11 +1,11 @@
 /**
  * Tests what is sent again: events to topics, deliveries to webhooks. Also tests commands that run with a credential.
  */
-import { fileURLToPath } from 'node:url';
 import { topicOf } from '@cardea/contracts';
 import { services } from '@cardea/standalone';
 import {
   processFixture,
+  programOf,
   type RestDriver,
   type ServiceFixture,
   serviceFixture,
@@ -23,7 +23,7 @@ import {
 } from '../../services/standalone/test/cardea-fixture.ts';
 import { type Company, company } from './company.ts';
 
-const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
+const CARDEA = programOf(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 const GIVEN_UP_MS_MAX = 60_000;
 const ACCOUNT = { email: 'owner@example.com', password: 'a password for the tests' };
 const TOPIC = topicOf('authz');

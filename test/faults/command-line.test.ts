@@ -1,11 +1,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { processFixture, untilTrue } from '@cardea/testing';
+import { processFixture, programOf, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { instance } from './instance.ts';
 
-const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
+const CARDEA = programOf(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 const fixture = processFixture();
 
 async function cardea(folder: string, ...words: readonly string[]) {

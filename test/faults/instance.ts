@@ -2,17 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   type FixtureProcess,
   freePorts,
   type ProcessFixture,
+  programOf,
   type RestDriver,
   restDriver,
 } from '@cardea/testing';
 import { repeatWhenBusy } from './repeat-when-busy.ts';
 
-const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
+const MAIN = programOf(new URL('../../services/standalone/src/main.ts', import.meta.url));
 const START_MS_MAX = 180_000;
 /** Cheap password hashes. Expensive ones would be most of a test's load, and are tested elsewhere. */
 export const CHEAP_HASHES = { ARGON2_MEMORY: '8', ARGON2_TIME: '1' };

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { readSettings } from '@cardea/runtime';
-import { processFixture, type RestDriver, redisSays, testForm, untilTrue } from '@cardea/testing';
+import {
+  processFixture,
+  programOf,
+  type RestDriver,
+  redisSays,
+  testForm,
+  untilTrue,
+} from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
@@ -34,7 +40,7 @@ const SECRETS = {
 };
 const processes = testCluster({ replicas: 2, env: { ...SECRETS, VAULT_REVEAL: 'on' } });
 const besides = processFixture();
-const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
+const CARDEA = programOf(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 /** An endpoint of each service that an admin may read. */
 const READABLE = {
   identity: '/api/v1/auth/me',

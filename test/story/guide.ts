@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { untilTrue } from '@cardea/testing';
+import { programOf, untilTrue } from '@cardea/testing';
 import { PYTHON } from './python.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -132,7 +132,7 @@ function startShell(folder: string, deployment: GuideContext['deployment']) {
       PATH: [tools, dirname(process.execPath), ...ownPython, process.env['PATH']].join(delimiter),
       HOME: folder,
       LIBRARIES: librariesIn(folder),
-      COMMANDS: join(ROOT, 'services/standalone/src/cardea.ts'),
+      COMMANDS: programOf(join(ROOT, 'services/standalone/src/cardea.ts')),
       ...deployment,
       ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
     },

@@ -20,6 +20,7 @@ export {
 export { countedIds, numberedId, seededRandom } from './fixed.ts';
 export { given } from './given.ts';
 export { heardNotices } from './heard-notices.ts';
+export { programOf } from './processes/bundled-program.ts';
 export {
   type FixtureProcess,
   type ProcessToStart,

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServiceName } from '@cardea/contracts';
+import { programOf } from '@cardea/testing';
 
 /** The result of one measurement of one side. */
 export type Measured = {
@@ -196,7 +197,9 @@ export async function workerSide(
   script: URL,
   args: readonly string[],
 ): Promise<Side & { readonly pid: number }> {
-  const child = fork(script, [...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(programOf(script), [...args], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   context.onEnd(async () => {
     const gone = once(child, 'exit');
     child.kill('SIGKILL');

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programOf } from '@cardea/testing';
 import type { BenchContext } from './harness.ts';
 
 const EXPRESS_NOOP = new URL('./workers/express-noop.worker.ts', import.meta.url);
@@ -26,7 +27,7 @@ export async function started<Said>(
   // The server is killed, so its temporary files have to be removed here.
   const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-'));
   const env = { ...process.env, TMPDIR: folder };
-  const child = fork(script, [...args], { env, stdio: ['ignore', 2, 2, 'ipc'] });
+  const child = fork(programOf(script), [...args], { env, stdio: ['ignore', 2, 2, 'ipc'] });
   context.onEnd(async () => {
     const gone = once(child, 'exit');
     child.kill('SIGKILL');

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@cardea/contracts';
-import { type FixtureProcess, SERVICE_FOLDERS, startProcess } from '@cardea/testing';
+import { type FixtureProcess, programOf, SERVICE_FOLDERS, startProcess } from '@cardea/testing';
 import { LOOPBACK, urlOf } from './hosts.ts';
 
 const START_MS_MAX = 180_000;
@@ -81,12 +81,11 @@ export function serviceProcess(of: ServiceToRun): ServiceProcess {
       return alive;
     },
     async start() {
+      const folder = new URL(`../../../services/${SERVICE_FOLDERS[service]}/`, import.meta.url);
       const child = await startProcess({
         name,
-        script: 'src/main.ts',
-        cwd: fileURLToPath(
-          new URL(`../../../services/${SERVICE_FOLDERS[service]}/`, import.meta.url),
-        ),
+        script: programOf(new URL('src/main.ts', folder)),
+        cwd: fileURLToPath(folder),
         env: { ...of.env, ...environmentOf(ports) },
         detached: true,
         logFile: of.logFile,

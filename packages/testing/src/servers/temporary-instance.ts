@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { programOf } from '../processes/bundled-program.ts';
 
 const START_MS_MAX = 240_000;
 const MAIN = fileURLToPath(new URL('../../../../services/standalone/src/main.ts', import.meta.url));
@@ -18,7 +19,9 @@ export async function temporaryInstance(
   settings: { readonly [name: string]: string } = {},
 ): Promise<Instance> {
   print('Starting a fresh Cardea …');
-  const child = spawn(process.execPath, [MAIN, '--temp'], {
+  // Coverage names the files of the source.
+  const main = settings['NODE_V8_COVERAGE'] === undefined ? programOf(MAIN) : MAIN;
+  const child = spawn(process.execPath, [main, '--temp'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...settings },
   });

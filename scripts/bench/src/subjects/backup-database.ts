@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programOf } from '@cardea/testing';
 import { Client } from 'pg';
 import type { BenchContext } from '../harness.ts';
 import { fillLog } from './relay-log.ts';
 
-export const CARDEA = fileURLToPath(
+export const CARDEA = programOf(
   new URL('../../../../services/standalone/src/cardea.ts', import.meta.url),
 );
 const EVENTS = 1_000_000;

@@ -6,6 +6,7 @@ import {
   approvalFixture,
   noticesCounted,
   type Tenant,
+  userEvent,
   wanted,
 } from './approval-fixture.ts';
 import { type NtfyServer, ntfyServer, subscribe } from './ntfy-server.ts';
@@ -94,6 +95,23 @@ describe('approval 32 a request is told', () => {
     expect(lines.join('\n')).not.toContain('SECRETPATH');
   });
 
+  it.each([
+    { name: 'Ann Example', shown: 'Ann Example' },
+    { name: null, shown: 'a person without a name' },
+  ])('with the name of its person, $name, and never with the address or the id', async (of) => {
+    const tenant = await fixture.people(`named-${of.name === null}`);
+    const user = { via: 'admin', vouched: true, display_name: of.name };
+    await fixture.publish(userEvent(tenant.id, 'usr-carol', 'user.created', user));
+    const sink = await receiver();
+    await channelAt(tenant.admin, sink.url);
+    await untilTrue(async () => (await known(tenant.id, 'usr-carol')) === 1);
+    const asked = await tenant.admin.post(REQUESTS, wanted({ user_id: 'usr-carol' }));
+    expect(asked.status).toBe(201);
+    const { body } = await sink.waitFor(() => true);
+    expect(body).toContain(of.shown);
+    expect(body).not.toContain('usr-carol');
+  });
+
   it('on the phone of a person, who subscribes by ntfy’s own protocol', async () => {
     const tenant = await fixture.people('phone');
     push.protect('ann-phone', 'tk_ann');
@@ -127,6 +145,7 @@ describe('approval 32 a request is told', () => {
     expect(asked.status).toBe(201);
     const { body } = await payments.waitFor(() => true);
     expect(body).toContain(`/approve/${asked.body.id}`);
+    expect(body).toContain(SET);
     await all.waitFor(() => true);
     const own = await tenant.admin.post(REQUESTS, wanted());
     await all.waitFor((told) => told.body.includes(`/approve/${own.body.id}`));
@@ -320,6 +339,12 @@ async function count(sql: string, ...values: readonly string[]): Promise<number>
   const { rows } = await fixture.shared.database.system.query<{ n: number }>(sql, values);
   return rows[0]?.n ?? 0;
 }
+const known = (tenantId: string, id: string) =>
+  count(
+    'SELECT count(*)::int AS n FROM approval.users WHERE tenant_id = $1 AND user_id = $2',
+    tenantId,
+    id,
+  );
 const waiting = (tenantId: string) =>
   count('SELECT count(*)::int AS n FROM approval.channel_jobs WHERE tenant_id = $1', tenantId);
 const failures = (tenantId: string, id: string) =>

@@ -1,6 +1,6 @@
-/** The texts of mails about requests, in each language. `{agent}` and `{count}` are replaced. */
+/** The texts of mails about requests, besides the labels of facts, in each language. `{agent}` and `{count}` are replaced. */
 import type { Language } from '@cardea/mail';
-import type { Origin, Severity } from '../requests/requests.module.ts';
+import type { Origin } from '../requests/requests.module.ts';
 
 export type RequestMailTexts = {
   /**
@@ -9,20 +9,11 @@ export type RequestMailTexts = {
   readonly asks: { readonly [origin in Origin]: string };
   readonly reason: { readonly [origin in Origin]: string };
   readonly subject: { readonly byAgent: string; readonly inItsName: string };
-  readonly severities: { readonly [severity in Severity]: string };
   readonly first: string;
   /** To both addressees: a mail to the first one may be late. */
   readonly escalated: string;
   /** To a deputy. `{name}` is the person in whose place they decide. */
   readonly deputy: string;
-  readonly action: string;
-  readonly service: string;
-  readonly fields: string;
-  readonly severity: string;
-  readonly openUntil: string;
-  /** How long the values of a vend can be used. `{time}` is a length of time. */
-  readonly released: string;
-  readonly atMost: string;
   readonly code: string;
   readonly decide: string;
   readonly unexpected: string;
@@ -59,17 +50,9 @@ const EN: RequestMailTexts = {
     byAgent: 'Approval requested by {agent}',
     inItsName: 'Approval requested in the name of {agent}',
   },
-  severities: { low: 'low', medium: 'medium', high: 'high' },
   first: 'It is the first request of this agent to you.',
   escalated: 'Nobody has decided it so far, so more people may now.',
   deputy: 'You are asked as the deputy of {name}.',
-  action: 'Action',
-  service: 'Service',
-  fields: 'Fields',
-  severity: 'Severity',
-  openUntil: 'Open until',
-  released: 'Released for',
-  atMost: 'at most {time}',
   code: 'Reference code',
   decide: 'Look at the request',
   unexpected: 'If you do not know what this is about, deny it or let it run out.',
@@ -106,17 +89,9 @@ const DE: RequestMailTexts = {
     byAgent: '{agent} bittet um eine Freigabe',
     inItsName: 'Im Namen von {agent} wird um eine Freigabe gebeten',
   },
-  severities: { low: 'niedrig', medium: 'mittel', high: 'hoch' },
   first: 'Es ist die erste Anfrage dieses Agenten an Sie.',
   escalated: 'Bisher hat niemand entschieden, deshalb dürfen es jetzt weitere Personen.',
   deputy: 'Sie werden in Vertretung von {name} gefragt.',
-  action: 'Aktion',
-  service: 'Dienst',
-  fields: 'Felder',
-  severity: 'Tragweite',
-  openUntil: 'Offen bis',
-  released: 'Freigegeben für',
-  atMost: 'höchstens {time}',
   code: 'Vergleichscode',
   decide: 'Anfrage ansehen',
   unexpected:

@@ -3,16 +3,15 @@
  * The mail has one link, to the page of the request. Opening the link decides nothing, because mail scanners follow
  * links. The mail contains no remote image.
  */
-import {
-  type Fact,
-  framedMail,
-  type MailText,
-  spanText,
-  untrustedText,
-  utcText,
-} from '@cardea/mail';
+import { type Fact, framedMail, type MailText, untrustedText, utcText } from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
-import type { MailLook, Origin, Severity } from '../requests/requests.module.ts';
+import {
+  type MailLook,
+  type Origin,
+  REQUEST_LABELS,
+  releasedFact,
+  type Severity,
+} from '../requests/requests.module.ts';
 import { REQUEST_MAIL_TEXTS } from './request-mail-texts.ts';
 
 export type MailedRequest = {
@@ -50,13 +49,14 @@ const isAgents = (origin: Origin): boolean => origin === 'vend' || origin === 'a
 export function mailOfRequest(of: MailedRequest): MailText {
   const { language, brand } = of.look;
   const texts = REQUEST_MAIL_TEXTS[language];
+  const labels = REQUEST_LABELS[language];
   const name = cleaned(of.agentName);
   const facts: readonly Fact[] = [
-    [texts.action, of.action],
-    [texts.service, of.resource ?? ''],
-    [texts.fields, of.fields.join(', ')],
-    [texts.severity, texts.severities[of.severity]],
-    [texts.openUntil, utcText(of.expiresAt)],
+    [labels.action, of.action],
+    [labels.service, of.resource ?? ''],
+    [labels.fields, of.fields.join(', ')],
+    [labels.severity, labels.severities[of.severity]],
+    [labels.openUntil, utcText(of.expiresAt)],
     ...reasonOf(of),
   ];
   const asks = filled(texts.asks[of.origin], { agent: name });
@@ -81,11 +81,7 @@ function reasonOf(of: MailedRequest): readonly Fact[] {
   const { language } = of.look;
   const texts = REQUEST_MAIL_TEXTS[language];
   if (grantTtlSeconds === undefined) return [[texts.reason[of.origin], of.reason ?? '']];
-  const time = spanText(grantTtlSeconds, language);
-  return [
-    [texts.released, filled(texts.atMost, { time })],
-    [texts.reason.agent, purpose ?? ''],
-  ];
+  return [releasedFact(grantTtlSeconds, language), [texts.reason.agent, purpose ?? '']];
 }
 
 function whyOf(of: MailedRequest, asks: string): string {

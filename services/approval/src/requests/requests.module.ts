@@ -66,6 +66,7 @@ export { userValidity } from './identity-facts/user-validity.ts';
 export { COOL_DOWN_MS, SET_MAILS_MAX, WAITING_PER_CHANNEL_MAX } from './limits.ts';
 export { pageOfDeputy, pageOfRequests } from './page-address.ts';
 export { askQueue } from './queues/ask-queue.ts';
+export { REQUEST_LABELS, releasedFact } from './request-labels.ts';
 
 export type RequestsDependencies = Pick<
   ServiceDependencies,

@@ -3,9 +3,14 @@
  * reason, no code, no value and no button that decides. Text from agents and users is cleaned and truncated here, and
  * escaped by each format.
  */
-import { type Language, spanText, utcText } from '@cardea/mail';
+import { type Language, utcText } from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
-import type { RequestFacts, Severity } from '../../requests/requests.module.ts';
+import {
+  REQUEST_LABELS,
+  type RequestFacts,
+  releasedFact,
+  type Severity,
+} from '../../requests/requests.module.ts';
 import { CHANNEL_TEXTS } from './channel-texts.ts';
 
 const NAME_CHARS_MAX = 60;
@@ -34,7 +39,9 @@ export function messageOfRequest(
     readonly page: string;
   },
 ): ChannelMessage {
-  const texts = CHANNEL_TEXTS[of.language];
+  const { language } = of;
+  const texts = CHANNEL_TEXTS[language];
+  const labels = REQUEST_LABELS[language];
   const second: ChannelMessage['facts'] =
     of.second === undefined ? [] : [[texts.escalated, value(of.second)]];
   const { access, binding } = facts;
@@ -42,40 +49,36 @@ export function messageOfRequest(
   const what: ChannelMessage['facts'] =
     binding === undefined
       ? [
-          [texts.action, value(facts.action)],
+          [labels.action, value(facts.action)],
           ...(facts.resource === undefined
             ? []
             : [[texts.resource, value(facts.resource)] as const]),
-          ...(access === undefined ? [] : [[texts.fields, fieldsIn(access)] as const]),
+          ...(access === undefined ? [] : [[labels.fields, fieldsIn(access)] as const]),
         ]
       : [
-          [texts.service, value(binding.service_name)],
-          [texts.fields, cut(binding.fields.map(cleaned).join(', '), FIELDS_CHARS_MAX)],
-          ...releasedFact(binding, of.language),
+          [labels.service, value(binding.service_name)],
+          [labels.fields, cut(binding.fields.map(cleaned).join(', '), FIELDS_CHARS_MAX)],
+          ...releasedFacts(binding, language),
         ];
   return {
     summary: texts.summary,
     title: texts.asks[facts.origin].replace('{agent}', () => agent),
     facts: [
       ...what,
-      [texts.severity, texts.severities[facts.severity]],
+      [labels.severity, labels.severities[facts.severity]],
       [texts.person, value(of.person)],
       ...second,
-      [texts.openUntil, utcText(facts.expires_at)],
+      [labels.openUntil, utcText(facts.expires_at)],
     ],
     link: { label: texts.show, url: of.page },
     severity: facts.severity,
   };
 }
 
-function releasedFact(
+const releasedFacts = (
   { grant_ttl_seconds: seconds }: NonNullable<RequestFacts['binding']>,
   language: Language,
-): ChannelMessage['facts'] {
-  const { released, atMost } = CHANNEL_TEXTS[language];
-  if (seconds === undefined) return [];
-  return [[released, atMost.replace('{time}', () => spanText(seconds, language))]];
-}
+): ChannelMessage['facts'] => (seconds === undefined ? [] : [releasedFact(seconds, language)]);
 
 /** Each with its service. */
 function fieldsIn({ services }: NonNullable<RequestFacts['access']>): string {

@@ -1,6 +1,8 @@
 /** Sends one message to one channel: a test, one request, or a summary if many requests wait. */
+import { readApproverSet } from '@cardea/contracts';
 import { accept } from '@cardea/event-store';
 import type { Outbound } from '@cardea/http';
+import type { Language } from '@cardea/mail';
 import { metrics } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import {
@@ -33,6 +35,7 @@ import {
   messageOfSeveral,
   messageOfTest,
 } from './channel-message.ts';
+import { CHANNEL_TEXTS } from './channel-texts.ts';
 import { type Outcome, outcomeOf, requestTo } from './formats/formats.ts';
 
 export type TellDependencies = Pick<
@@ -121,8 +124,8 @@ async function nextTelling(
     const request = await readRequest(dependencies, channel.tenantId, id);
     if (request.status === 'pending') {
       const { facts } = request;
-      // Never the address: a chat is read by others.
-      const named = (userId: string) => identityFacts.name(channel.tenantId, userId);
+      const named = (addressee: string) =>
+        nameOf(dependencies, channel.tenantId, addressee, language);
       const escalation = request.escalated === true ? escalationOf(facts) : undefined;
       const [person, second] = await Promise.all([
         named(facts.user_id),
@@ -135,6 +138,17 @@ async function nextTelling(
     await finishJobs(database, channel, [id]);
   }
   return undefined;
+}
+
+/** A set is named by its text. A person is never named by the address, because others read the chat too. */
+async function nameOf(
+  { identityFacts }: Pick<TellDependencies, 'identityFacts'>,
+  tenantId: string,
+  addressee: string,
+  language: Language,
+): Promise<string> {
+  if (readApproverSet(addressee) !== undefined) return addressee;
+  return (await identityFacts.name(tenantId, addressee)) ?? CHANNEL_TEXTS[language].nameless;
 }
 
 async function credentialsOf(

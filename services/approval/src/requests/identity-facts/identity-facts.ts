@@ -59,9 +59,9 @@ export type IdentityFacts = {
     tenantId: string,
     id: string,
   ): Promise<(Person & { readonly deputy: DeputyPeriod | undefined }) | undefined>;
-  /** What others call the user; their id where nobody said it. */
-  name(tenantId: string, userId: string): Promise<string>;
-  /** As `name`, but with the user's address before their id. Only for a person who has to do with that user. */
+  /** The user's display name. Undefined if they have none. */
+  name(tenantId: string, userId: string): Promise<string | undefined>;
+  /** The user's display name, address or id. Only for a person who has to do with that user. */
   nameOrAddress(tenantId: string, userId: string): Promise<string>;
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** The channels in the order of sending. */
@@ -243,7 +243,7 @@ const addresseesIn = (
   },
   name: async (tenantId, userId) => {
     const { name } = await namesOf(one, tenantId, userId);
-    return name === '' ? userId : name;
+    return name === '' ? undefined : name;
   },
   nameOrAddress: async (tenantId, userId) => {
     const { name, email } = await namesOf(one, tenantId, userId);

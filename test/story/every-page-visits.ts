@@ -67,7 +67,15 @@ export const visitsOf = (world: LaterWorld): { readonly [path: string]: readonly
       },
     },
   ],
-  '/account/grants': both('/account/grants'),
+  '/account/grants': [
+    // The page of agents, of another service, gives the agent's name.
+    {
+      who: 'ann',
+      at: '/account/grants',
+      first: (page) => page.waitForSelector('td:has-text("Deploy Bot ")'),
+    },
+    ...bob('/account/grants'),
+  ],
   '/account/activity': both('/account/activity'),
   '/account/decisions': both('/account/decisions'),
   '/account/data': [...both('/account/data'), ...forms('/account/data', 'delete')],

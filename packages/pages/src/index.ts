@@ -25,7 +25,19 @@ export {
   send,
   wantsPage,
 } from './page.ts';
-export { ago, type Fact, facts, partLink, type Table, table, tag, utcDay } from './parts.ts';
+export {
+  ago,
+  type Fact,
+  facts,
+  firstRows,
+  idNamedBy,
+  namesById,
+  partLink,
+  type Table,
+  table,
+  tag,
+  utcDay,
+} from './parts.ts';
 export { PASSKEY_SCRIPT, SAVE_SCRIPT, SHOW_PASSWORD_SCRIPT, scriptsOf } from './scripts.ts';
 export {
   formToken,

@@ -72,6 +72,32 @@ export function ago({ language }: { readonly language: string }, iso: string, no
 export const utcDay = (iso: string): Markup =>
   html`<time datetime="${iso}">${iso.slice(0, 10)}</time>`;
 
+/** The maximum number of rows of a list that a part of a page shows. */
+const FIRST_ROWS_MAX = 5;
+
+/** The first rows of a list for a part of a page, with a link to the page that lists all of them. */
+export const firstRows = <Row>(
+  rows: readonly Row[],
+  of: {
+    readonly draw: (first: readonly Row[]) => Markup;
+    /** The text for an empty list. */
+    readonly nothing: string;
+    readonly all: { readonly path: string; readonly text: string };
+  },
+): Markup =>
+  rows.length === 0
+    ? html`<p class="muted">${of.nothing}</p>`
+    : html`${of.draw(rows.slice(0, FIRST_ROWS_MAX))}<p><a class="button" href="${of.all.path}">${of.all.text}</a></p>`;
+
+/** The id of an object of another service. A script writes the object's name before it, if that part has the name. */
+export const idNamedBy = (path: string, part: string, id: string): Markup =>
+  html`<code data-named-by="${path}?part=${part}">${id}</code>`;
+
+/** A part that tells pages of other services the names of objects. */
+export const namesById = (
+  list: readonly { readonly id: string; readonly name: string }[],
+): Markup => html`${list.map(({ id, name }) => html`<data value="${id}">${name}</data>`)}`;
+
 /** A link to a page of another service. A script replaces it by that part of the page. */
 export const partLink = (path: string, part: string, text: string): Markup =>
   html`<a class="button" href="${path}" data-part="${path}?part=${part}">${text}</a>

@@ -177,18 +177,27 @@ for (const bar of document.querySelectorAll('[data-saves]')) {
 const PART_MAX_CHARS = 64 * 1024;
 const PART_WAIT_MS = 3_000;
 
-/** Replaces links to parts of other pages by those parts. */
+/** Replaces links to parts of other pages by those parts, and writes the names that parts list before their ids. */
 export const PARTS_SCRIPT = `
+const partAt = async (path, use) => {
+  const limits = { signal: AbortSignal.timeout(${PART_WAIT_MS}), redirect: 'error' };
+  const answer = await fetch(path, limits);
+  const text = answer.ok ? await answer.text() : '';
+  if (text === '' || text.length > ${PART_MAX_CHARS}) return;
+  const part = document.createElement('div');
+  part.innerHTML = text;
+  use(part);
+};
 for (const link of document.querySelectorAll('a[data-part]')) {
-  fetch(link.dataset.part, { signal: AbortSignal.timeout(${PART_WAIT_MS}), redirect: 'error' })
-    .then(async (answer) => {
-      const text = answer.ok ? await answer.text() : '';
-      if (text === '' || text.length > ${PART_MAX_CHARS}) return;
-      const part = document.createElement('div');
-      part.innerHTML = text;
-      link.replaceWith(part);
-    })
-    .catch(() => {});
+  partAt(link.dataset.part, (part) => link.replaceWith(part)).catch(() => {});
+}
+const ids = [...document.querySelectorAll('[data-named-by]')];
+for (const source of new Set(ids.map((id) => id.dataset.namedBy))) {
+  partAt(source, (part) => {
+    for (const { value, textContent } of part.querySelectorAll('data')) {
+      for (const id of ids) if (id.textContent === value) id.before(textContent, ' ');
+    }
+  }).catch(() => {});
 }
 `.trim();
 

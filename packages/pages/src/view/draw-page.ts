@@ -206,7 +206,7 @@ export function framed<Key extends string, Data>(
   const script = scriptsOf(
     (text.includes('data-challenge') || text.includes('data-proof')) && PASSKEY_SCRIPT,
     text.includes('data-reveals') && SHOW_PASSWORD_SCRIPT,
-    text.includes('data-part=') && PARTS_SCRIPT,
+    (text.includes('data-part=') || text.includes('data-named-by=')) && PARTS_SCRIPT,
     body.script ?? false,
   );
   const nav = { path, signOutToken: formToken(visit.cookie, SIGN_OUT_PATH) };

@@ -1,6 +1,6 @@
 /** The page that lists what its viewer decided, and what ended without a decision. */
 import { utcText } from '@cardea/mail';
-import { html, type Markup, pagesOf, read, type Shown, tag } from '@cardea/pages';
+import { firstRows, html, type Markup, pagesOf, read, type Shown, tag } from '@cardea/pages';
 import type { RequestEndpoints, ShownRequest } from '../requests/requests.module.ts';
 import { linkTo, STATE_TONES, whatOf } from './parts.ts';
 import { TEXTS, type TextKey } from './texts.ts';
@@ -12,9 +12,6 @@ type Data = {
   };
 };
 type Page = Shown<TextKey, Data>;
-
-/** The most rows when the list is part of another page. */
-const PART_ROWS_MAX = 5;
 
 const { pageOf } = pagesOf(TEXTS);
 
@@ -43,12 +40,13 @@ const stateOf = ({ frame: { say } }: Page, { status }: ShownRequest): Markup =>
 
 function recent(page: Page): Markup {
   const { say } = page.frame;
-  const first = closed(page)
-    .slice(0, PART_ROWS_MAX)
-    .map((each) => html`<li>${linkTo(each)}: ${whatOf(each)} ${stateOf(page, each)}</li>`);
-  return first.length === 0
-    ? html`<p class="muted">${say('decided.none')}</p>`
-    : html`<ul>${first}</ul><p><a class="button" href="/account/decisions">${say('decided.all')}</a></p>`;
+  const itemOf = (each: ShownRequest) =>
+    html`<li>${linkTo(each)}: ${whatOf(each)} ${stateOf(page, each)}</li>`;
+  return firstRows(closed(page), {
+    draw: (first) => html`<ul>${first.map(itemOf)}</ul>`,
+    nothing: say('decided.none'),
+    all: { path: '/account/decisions', text: say('decided.all') },
+  });
 }
 
 const decidedList = (page: Page): Markup =>

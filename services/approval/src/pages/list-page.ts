@@ -1,14 +1,11 @@
 /** The page that lists the open requests of its viewer. */
 import { utcText } from '@cardea/mail';
-import { html, pagesOf, partLink, read, type Shown, tag } from '@cardea/pages';
+import { firstRows, html, pagesOf, partLink, read, type Shown, tag } from '@cardea/pages';
 import type { RequestEndpoints, ShownRequest } from '../requests/requests.module.ts';
 import { linkTo, SEVERITY_TONES, whatOf } from './parts.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
 const { pageOf } = pagesOf(TEXTS);
-
-/** The most rows when the list is part of another page. */
-const PART_ROWS_MAX = 5;
 
 export const listPage = (pending: RequestEndpoints['pending']) =>
   pageOf({
@@ -27,12 +24,13 @@ export const listPage = (pending: RequestEndpoints['pending']) =>
     parts: {
       waiting: ({ frame: { say }, data: { waiting } }) => {
         const { requests } = waiting;
-        const first = requests
-          .slice(0, PART_ROWS_MAX)
-          .map((each) => html`<li>${linkTo(each)}: ${whatOf(each)}</li>`);
-        return requests.length === 0
-          ? html`<p class="muted">${say('list.none')}</p>`
-          : html`<ul>${first}</ul><p><a class="button" href="/approve">${say('list.count', { count: String(requests.length) })}</a></p>`;
+        const itemOf = (each: ShownRequest) => html`<li>${linkTo(each)}: ${whatOf(each)}</li>`;
+        const count = String(requests.length);
+        return firstRows(requests, {
+          draw: (first) => html`<ul>${first.map(itemOf)}</ul>`,
+          nothing: say('list.none'),
+          all: { path: '/approve', text: say('list.count', { count }) },
+        });
       },
     },
   });

@@ -1,5 +1,16 @@
 /** The page that lists what the audit log says about its viewer. */
-import { ago, facts, html, pagesOf, read, type Shown, tag } from '@cardea/pages';
+import {
+  ago,
+  facts,
+  firstRows,
+  html,
+  idNamedBy,
+  type Markup,
+  pagesOf,
+  read,
+  type Shown,
+  tag,
+} from '@cardea/pages';
 import type { AuditEvent } from '../events/event-shape.ts';
 import type { ListOwnActivity } from '../events/own-activity/own-activity.route.ts';
 import { TEXTS, type TextKey } from './texts.ts';
@@ -9,8 +20,6 @@ type Data = {
 };
 type Page = Shown<TextKey, Data>;
 
-/** The most rows when the list is part of another page. */
-const PART_ROWS_MAX = 5;
 const TONES = { success: 'good', failure: 'warn', denied: 'bad' } as const;
 
 const { pageOf } = pagesOf(TEXTS);
@@ -40,18 +49,27 @@ const whoOf = ({ frame: { say }, userId }: Page, event: AuditEvent): string => {
   if (event.actor_agent_id !== null) return say('who.agent');
   return say(event.actor_id === userId ? 'who.you' : `who.${event.actor_type}`);
 };
+/** The id of the agent stands beside, for the page of agents to name it. */
+const whoInList = (page: Page, event: AuditEvent): string | Markup => {
+  const { actor_agent_id: agent } = event;
+  return agent === null
+    ? whoOf(page, event)
+    : html`${whoOf(page, event)} ${idNamedBy('/account/agents', 'names', agent)}`;
+};
 const whereOf = ({ source_ip: ip, source_geo_city: city }: AuditEvent): string =>
   [ip, city].filter((each) => each !== null).join(', ') || '–';
 
 function recent(page: Page) {
   const { say } = page.frame;
-  const { events } = page.data.own;
-  if (events.length === 0) return html`<p class="muted">${say('none')}</p>`;
-  const rows = events.slice(0, PART_ROWS_MAX).map((event) => ({
-    label: page.frame.say(`category.${event.category}`),
+  const factOf = (event: AuditEvent) => ({
+    label: say(`category.${event.category}`),
     value: html`<code>${event.type}</code> ${resultOf(page, event)} ${whoOf(page, event)}, ${ago(page.frame, event.timestamp, page.now)}`,
-  }));
-  return html`${facts(rows)}<p><a class="button" href="/account/activity">${say('all')}</a></p>`;
+  });
+  return firstRows(page.data.own.events, {
+    draw: (first) => facts(first.map(factOf)),
+    nothing: say('none'),
+    all: { path: '/account/activity', text: say('all') },
+  });
 }
 
 function eventList(page: Page) {
@@ -64,7 +82,7 @@ function eventList(page: Page) {
     columns: [
       { label: 'what', cell: (event) => whatOf(page, event) },
       { label: 'result', cell: (event) => resultOf(page, event) },
-      { label: 'who', cell: (event) => whoOf(page, event) },
+      { label: 'who', cell: (event) => whoInList(page, event) },
       { label: 'where', cell: whereOf },
       { label: 'time', cell: ({ timestamp }) => ago(frame, timestamp, now) },
     ],

@@ -1,5 +1,5 @@
 /** The agents that act for a person: what they may, and what they do now. */
-import { ago, html, type Markup, partLink, read, tag } from '@cardea/pages';
+import { ago, html, type Markup, namesById, partLink, read, tag } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
 
 const PAGE_ROWS = '50';
@@ -85,6 +85,7 @@ ${endAll(page)}<section><h2>${say('agents.grants')}</h2>${partLink('/account/gra
 <section><h2>${say('agents.deputy')}</h2>${partLink('/account/deputy', 'deputy', say('agents.deputy'))}</section>`,
       };
     },
+    parts: { names: ({ data }) => namesById(data.agents.agents) },
   });
 
 const countsOf = ({ delegations, live }: Data) => ({

@@ -1,6 +1,16 @@
 /** The page that lists what agents got in the name of its viewer. */
 import { utcText } from '@cardea/mail';
-import { ago, facts, html, pagesOf, read, type Shown, tag } from '@cardea/pages';
+import {
+  ago,
+  facts,
+  firstRows,
+  html,
+  idNamedBy,
+  pagesOf,
+  read,
+  type Shown,
+  tag,
+} from '@cardea/pages';
 import type { ListOwnGrants, ShownGrant } from '../grants/grants.module.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
@@ -9,8 +19,6 @@ type Data = {
 };
 type Page = Shown<TextKey, Data>;
 
-/** The most rows when the list is part of another page. */
-const PART_ROWS_MAX = 5;
 const TONES = { active: 'good', superseded: 'info', revoked: 'bad', expired: 'info' } as const;
 
 const { pageOf } = pagesOf(TEXTS);
@@ -36,13 +44,15 @@ const stateOf = ({ frame: { say } }: Page, { status }: ShownGrant) =>
 
 function recent(page: Page) {
   const { say } = page.frame;
-  const { grants } = page.data.own;
-  if (grants.length === 0) return html`<p class="muted">${say('none')}</p>`;
-  const rows = grants.slice(0, PART_ROWS_MAX).map((grant) => ({
+  const factOf = (grant: ShownGrant) => ({
     label: `${grant.service_name}: ${grant.fields.join(', ')}`,
     value: html`${stateOf(page, grant)} ${ago(page.frame, grant.granted_at, page.now)}`,
-  }));
-  return html`${facts(rows)}<p><a class="button" href="/account/grants">${say('all')}</a></p>`;
+  });
+  return firstRows(page.data.own.grants, {
+    draw: (first) => facts(first.map(factOf)),
+    nothing: say('none'),
+    all: { path: '/account/grants', text: say('all') },
+  });
 }
 
 function grantList(page: Page) {
@@ -55,7 +65,7 @@ function grantList(page: Page) {
     columns: [
       { label: 'service', cell: ({ service_name }) => service_name },
       { label: 'fields', cell: ({ fields }) => fields.join(', ') },
-      { label: 'agent', cell: ({ agent_id }) => html`<code>${agent_id}</code>` },
+      { label: 'agent', cell: ({ agent_id }) => idNamedBy('/account/agents', 'names', agent_id) },
       { label: 'status', cell: (grant) => stateOf(page, grant) },
       { label: 'granted', cell: ({ granted_at }) => ago(frame, granted_at, now) },
       { label: 'until', cell: ({ expires_at }) => utcText(expires_at) },

@@ -110,6 +110,7 @@ describe('approval 32 a request is told', () => {
     const { body } = await sink.waitFor(() => true);
     expect(body).toContain(of.shown);
     expect(body).not.toContain('usr-carol');
+    await untilTrue(async () => (await outcomes(tenant, asked.body.id)).length === 1);
   });
 
   it('on the phone of a person, who subscribes by ntfy’s own protocol', async () => {

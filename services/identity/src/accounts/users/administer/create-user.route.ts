@@ -106,13 +106,20 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     {
-      readAhead: ({ tenantId }) => needs.workspaces.tenant(tenantId),
-      handle: async (request, tenant) => {
-        const { body, tenantId } = request;
+      readAhead: async ({ body, tenantId, principal }) => {
+        const by = administratorOf(principal);
         const email = emailAddress(body.email, needs.toAscii);
-        if (email === undefined) return { refused: 'invalid_email' };
+        const [tenant, address] = await Promise.all([
+          needs.workspaces.tenant(tenantId),
+          email === undefined ? undefined : addressOf(needs, { tenantId, email, by }),
+        ]);
+        return { by, tenant, address };
+      },
+      handle: async (request, { by, tenant, address }) => {
+        const { body, tenantId } = request;
+        if (address === undefined) return { refused: 'invalid_email' };
+        const { email, emailHash, isPromised } = address;
         const { settings } = tenant ?? { settings: TENANT_DEFAULTS };
-        const by = administratorOf(request.principal);
         const objection = objectionTo(body, { by, settings });
         if (objection !== undefined) return objection;
 
@@ -126,9 +133,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
             ? undefined
             : await needs.passwords.objectionTo(password, policy, tenantId);
         if (weakness !== undefined) return { refused: weakness };
-        const emailHash = await needs.userDirectory.hashOf(tenantId, email);
-        const promised = { tenantId, emailHash, by, now: needs.clock.now() };
-        if (await needs.accounts.isPromised(promised)) return { refused: 'forbidden' };
+        if (isPromised) return { refused: 'forbidden' };
         const limited = body.send_invitation
           ? await mailLimit(needs, {
               tenantId,
@@ -142,6 +147,20 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       },
     },
   );
+
+/** The address, and whether an invitation stands that the administrator may not replace. */
+async function addressOf(
+  { accounts, clock, userDirectory }: Dependencies,
+  {
+    tenantId,
+    email,
+    by,
+  }: { readonly tenantId: string; readonly email: string; readonly by: Administrator },
+) {
+  const emailHash = await userDirectory.hashOf(tenantId, email);
+  const promised = { tenantId, emailHash, by, now: clock.now() };
+  return { email, emailHash, isPromised: await accounts.isPromised(promised) };
+}
 
 async function created(
   needs: Dependencies,

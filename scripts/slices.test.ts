@@ -50,7 +50,9 @@ function isTested(file: string): boolean {
   return tests.some((test) => text(test).includes(`/${basename(file)}'`));
 }
 
-/** A verb's folder is in its noun's, and contains a route that writes or a file of its own name. */
+/**
+ * The folder of a verb is in the folder of its noun, and contains a route that writes or a file with the verb's name.
+ */
 const isOfSlice = (file: string): boolean =>
   writingSlices.includes(dirname(file)) ||
   (/\/src\/.+\/.+\//.test(file) && basename(dirname(file)) === basename(file, '.ts'));

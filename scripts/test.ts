@@ -1,5 +1,5 @@
 /**
- * `npm test`: every step of a run, and what they came to.
+ * `npm test`: runs all steps and summarizes their results.
  *
  *   npm test                             all steps
  *   npm test -- --project int -t R23     tests of one or more projects, by name; further words are file filters

@@ -38,7 +38,7 @@ describe('O8 R20 a loop that has stopped turning', () => {
   it('makes the process not ready within 20 s, by its name', async () => {
     const cardea = await instance(fixture, {
       DATABASE_URL: database.url,
-      // The start is over by then; each sign-in makes all projections of identity turn.
+      // By this turn the start is over. Each sign-in makes all projections of identity turn.
       CARDEA_FAILPOINT: `loop.stuck=delay:${STUCK_MS}@${TURNS_OF_START_MAX}`,
     });
     const running = await cardea.start();

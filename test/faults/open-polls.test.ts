@@ -12,7 +12,7 @@ const OPEN = PEOPLE * REQUESTS_EACH;
 const BETWEEN_MS = 20;
 /** Each request is read once in this time. */
 const PERIOD_MS = 5_000;
-/** Each reads what is due within the next second. */
+/** Each turn reads the requests that are due within the next second. */
 const TURNS_MAX = 7;
 /** A request that was read in the first turn of a period may be read in the last one too. */
 const READS_MAX = OPEN * 1.5;

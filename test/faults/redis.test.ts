@@ -127,7 +127,10 @@ function linesPerSecond(output: string): number {
   return Math.max(0, ...counts.values());
 }
 
-/** Failures of requests with what the processes logged about each: an answer alone does not say what was away. */
+/**
+ * Failures of requests, each with what the processes logged about it, because a response alone does not show which
+ * dependency was unavailable.
+ */
 const explained = (failures: readonly string[], logs: readonly (() => string)[]) =>
   failures.map((failure) => {
     const id = /"request_id":"([^"]+)"/.exec(failure)?.[1];

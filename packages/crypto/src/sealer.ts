@@ -102,7 +102,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
   return {
     make: async (tenantId, subject) => {
       const found = await cache.get(subject, insert(tenantId, subject));
-      // The cache may contain another caller's read in place of our insertion. Then our insertion follows it.
+      // If the cache contained another caller's read instead of our insertion, the insertion follows here.
       return found === 'absent' ? await insert(tenantId, subject)() : found;
     },
     find: async (subject) => {

@@ -43,7 +43,7 @@ const appendRounds = async (store: EventStore): Promise<void> => {
   }
 };
 
-/** Throws at this call or, from then on, whenever the events of one stream are among those. */
+/** Throws at this call or, from then on, whenever the call's events include those of one stream. */
 type Fault = { readonly atCall: number; readonly forStream?: string };
 
 function faultOf({ atCall, forStream }: Fault) {

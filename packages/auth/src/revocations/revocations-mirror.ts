@@ -16,7 +16,7 @@ export interface Mirror {
   has(kind: RevocationKind, id: string, at?: number): boolean;
   /** The current position in the order of additions. */
   now(): number;
-  /** Drops entries of reversible kinds that were not added since. */
+  /** Drops entries of reversible kinds that were not added since that position. */
   dropUnconfirmed(since: number): void;
 }
 

@@ -188,7 +188,7 @@ const movesOf = (
   });
 };
 
-/** Runs what needs results, and returns the statements that are left. */
+/** Runs the effects that need results, and returns the statements that remain. */
 export const effectsOf = async (
   consumer: Consumer,
   events: readonly IntegrationEvent[],

@@ -36,8 +36,8 @@ export async function replayOf(
 }
 
 /**
- * The offset at which a partition continues whose next records the topic has lost. It is the first record of a replay
- * that began after the loss, at the lost position or before. Undefined until there is such a replay.
+ * The offset at which a partition continues after the topic has lost its next records. It is the first record of a
+ * replay that began after the loss, at the lost position or before. Undefined until there is such a replay.
  */
 export function resumptionOf(
   replay: TopicReplay | undefined,

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 
-/** What is read of a body without a pause. It is what a connection hands over at once. */
+/** The number of bytes of a body that are read without a pause. A connection delivers as many at once. */
 const READ_BYTES = 64 * 1024;
 /** A body that nobody wants pauses for longer, and less often: its client gets the answer when all of it has been sent. */
 const UNWANTED = { bytes: 256 * 1024, pauseMs: 1 } as const;

@@ -21,7 +21,10 @@ const UNDER_WAY = { min: 1 / 8, max: 64 } as const;
 /** The thread counts as busy if it worked for more than this share of the time between two looks. */
 const BUSY_SHARE_MAX = 1 / 2;
 const LOOK_MS = 20;
-/** After a short turn, or a look at an idle thread, the number grows by this much. Slowly, because every tenant feels it. */
+/**
+ * After a short turn, or a look at an idle thread, the number grows by this much. The growth is slow, because every
+ * tenant feels it.
+ */
 const GROWTH = 1 / 8;
 /** A request that takes longer mostly waits, as long polls do. It no longer counts as under way, and needs no rest. */
 const UNDER_WAY_MS_MAX = 100;
@@ -34,7 +37,7 @@ const RESTS_MAX = 1_000;
 /** The most waiting requests. One more begins at once. */
 const WAITING_MAX = 10_000;
 
-/** A request that has begun. Who began it ends it. */
+/** A request that has begun. The code that began it has to end it. */
 export type Begun = { readonly caller: string; readonly sinceMs: number };
 
 type Begin = (begun: Begun) => void;
@@ -57,7 +60,7 @@ export class RequestTurns {
   #underWayMax: number = UNDER_WAY.max;
   #begun = 0;
   #turnStartMs: number | undefined;
-  /** A turn in which a line may go on. */
+  /** A turn in which a line may continue. */
   #planned: { readonly atMs: number; readonly cancel: () => void } | undefined;
   #lastCalmMs = Number.NEGATIVE_INFINITY;
   #looked: { readonly atMs: number; readonly busyMs: number };
@@ -83,8 +86,8 @@ export class RequestTurns {
   }
 
   /**
-   * Ends a part of a long request, as a page of an export. Its next part begins like the next request of a line, so that
-   * one long request takes no more of the thread than many short ones.
+   * Ends a part of a long request, such as a page of an export. Its next part begins like the next request of a line,
+   * so that one long request takes no more of the thread than many short ones.
    */
   next(caller: string, begun: Begun | undefined): Begun | Promise<Begun> | undefined {
     if (begun !== undefined) this.#remove(begun);
@@ -223,7 +226,7 @@ export class RequestTurns {
   }
 }
 
-/** Half as many after a bad sign, and a few more after some good ones. */
+/** Halves the number after a bad sign, and increases it a little after some good ones. */
 const adjusted = (
   count: number,
   isBad: boolean,

@@ -41,7 +41,7 @@ class SocketCall implements Call {
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
   readonly socket: Call['socket'];
-  /** Whose turn it begins in. */
+  /** The caller in whose turn the request begins. */
   #caller = '';
 
   constructor(http: HttpContext, params: Params) {

@@ -22,7 +22,7 @@ type RequiredOf<Body> = {
 }[keyof Body & string];
 type RootOf<Field extends string> = Field extends `${infer Root}.${string}` ? Root : Field;
 
-/** Complete, or the name of what is missing. */
+/** Accepts anything if nothing is missing. Otherwise names what is missing. */
 type Complete<Missing> = [Missing] extends [never] ? unknown : { readonly lacks: Missing };
 type TextOf<Reason extends string> = `refused.${Reason}`;
 

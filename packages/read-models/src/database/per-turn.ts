@@ -1,6 +1,9 @@
 import { outsideTransactions } from '@cardea/runtime';
 
-/** Passes on together what is added in one turn of the event loop. `joining` may add more right before. */
+/**
+ * Collects what is added in one turn of the event loop, and passes it on together. `joining` may add more just before
+ * that.
+ */
 export function perTurn<T>(
   send: (all: readonly T[]) => Promise<void>,
   joining: () => void = () => {},

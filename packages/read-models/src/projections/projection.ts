@@ -74,7 +74,8 @@ export type Projection = {
    */
   readonly isSpaced?: boolean;
   /**
-   * Called when a stream is parked. Removes the rights that its rows grant, if no rights are safer than outdated ones.
+   * Called when a stream is parked. Removes the rights that its rows grant, if missing rights are safer than outdated
+   * ones.
    */
   readonly onParked?: (streamId: string) => readonly TableChange[];
   /** Called in the process that ran the batch, after its commit. */

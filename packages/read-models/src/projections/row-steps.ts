@@ -71,7 +71,10 @@ export function upsertStep(
   return { kind: 'upsert', shape, literals: literalsOf(table, columns, rows), text };
 }
 
-/** A column with the time since which another column has its value only changes if that value changes. */
+/**
+ * For a `since` column, which has the time since which another column has its value: it changes only if that value
+ * changes.
+ */
 function givenOrKept({ since = {} }: Table, column: string): string {
   const given = `excluded.${id(column)}`;
   const other = since[column];

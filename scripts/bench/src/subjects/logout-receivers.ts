@@ -13,7 +13,7 @@ export type LogoutReceivers = {
   readonly uri: string;
   /** Answers each notice after 4 s from now on, and forgets earlier ones. */
   readonly slow: () => void;
-  /** The number of notices received since. */
+  /** The number of notices received since `slow` was called. */
   readonly came: () => number;
   /** Answers all notices that wait or arrive. Resolves to the given applications that got no notice. */
   readonly drain: (clientIds: readonly string[]) => Promise<readonly string[]>;

@@ -8,7 +8,7 @@ export const CLEANUP_DELAY_MS_MAX = HOUR_MS;
 /** A UTC date, `2026-01-31`. */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-/** Whether the clean-up is due. A night in which no process ran is made up for. */
+/** Whether the clean-up is due. If no process ran in a night, it is due afterwards. */
 export function isCleanupDue(of: {
   readonly now: Date;
   readonly lastDay: string;

@@ -92,7 +92,7 @@ function* checkFlowing<T>(run: Run<T>, fields: Fields): Walk<T> {
   return run.answer(search.found());
 }
 
-/** Searches the preferred grant, and the best insufficient one. */
+/** Searches for the preferred grant, and for the best insufficient one. */
 class GrantSearch {
   best: Grant | undefined;
   #nearMiss: Grant | undefined;

@@ -109,7 +109,7 @@ export function blockOf(signin: Signin, prefix: string, now: Date): Block | unde
   return isTrusted(signin, prefix) ? undefined : { until: new Date(until), reported };
 }
 
-/** Whether a sign-in from this network succeeded and it was not locked out since. */
+/** Whether a sign-in from this network succeeded and the network was not locked out since. */
 export const isTrusted = (signin: Signin, prefix: string): boolean =>
   signin.status === 'seen' &&
   signin.known_prefixes.includes(prefix) &&

@@ -159,7 +159,7 @@ describe('a long poll', () => {
     expect(new Set(looks.values())).toEqual(new Set([1]));
     expect(most).toBe(POLLED_AT_ONCE_MAX);
     await clock.advance(2 * POLL_REREAD_MS);
-    // What is due within the next second is looked at too, so that the third look can come a turn early.
+    // Requests that are due within the next second are looked at too, so the third look can come one turn early.
     expect([...looks.values()].every((count) => count === 3 || count === 4)).toBe(true);
     stop.abort();
     expect(new Set(await Promise.all(open))).toEqual(new Set(['pending']));

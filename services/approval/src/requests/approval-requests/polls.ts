@@ -140,7 +140,7 @@ function looking({
   return async (signal, tick) => {
     while (!signal.aborted) {
       tick();
-      // What is due before the next turn is read in this one.
+      // Requests that are due before the next turn are read in this one.
       const nextMs = clock.monotonicMs() + POLL_WITHOUT_CACHE_MS;
       if (polled.size > 0 && !(await answers(cache))) polled.makeAllDue();
       for (let due = polled.takeDue(nextMs); due.length > 0; due = polled.takeDue(nextMs)) {
@@ -168,7 +168,10 @@ async function untilOver<State>(of: Wait<State>, waiter: Waiter, clock: Clock): 
 const endsInMs = <State>({ endsAt }: Wait<State>, state: State, clock: Clock): number =>
   (endsAt(state)?.getTime() ?? Infinity) - clock.now().getTime();
 
-/** Wakes the polls of a request that is over. If the look fails, they read it themselves and find out what to answer. */
+/**
+ * Wakes the polls of a request that is over. If the look fails, they read the request themselves and determine their
+ * response.
+ */
 async function wakeIfOver({ waiters }: Polled): Promise<void> {
   const [first] = waiters;
   const isOver = await first?.isOver().catch(() => true);

@@ -75,7 +75,9 @@ export function joining(needs: Dependencies): Join {
   };
 }
 
-/** Chooses the account: the one created for them, the one that yields its address, or a new one. */
+/**
+ * Chooses the account of the invited person: the one created for them, the one that yields its address, or a new one.
+ */
 function joinedBy(
   needs: Dependencies,
   at: { readonly invitation: InvitationFacts; readonly holder: User },

@@ -1,4 +1,4 @@
-/** The most expensive hash that users of a tenant were imported with. It only rises. */
+/** The most expensive hash that users of a tenant were imported with. Its cost only rises. */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { HashCost } from '../../adapters/hash-cost.ts';
 

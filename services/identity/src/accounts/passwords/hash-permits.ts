@@ -33,7 +33,8 @@ export function hashPermits(
   const use = new SharedUse(clock);
   let isShared = false;
   const own = new FairQueue(
-    // While several tenants hash, one has half at the most: what is left of the processor serves the others.
+    // While several tenants hash, one tenant has at most half of the permits, so that the rest of the processor serves
+    // the others.
     {
       places: concurrency,
       perFreePlace: () => (isShared ? 1 : Number.POSITIVE_INFINITY),

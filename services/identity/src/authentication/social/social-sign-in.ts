@@ -48,7 +48,7 @@ export async function socialProvider(
     provider,
     clientId: client.client_id,
     clientSecret,
-    // An endpoint that was configured in development is not the provider's, so it is ignored elsewhere.
+    // An endpoint that was configured in development is not the provider's, so other environments ignore it.
     endpoint: settings.ENV === 'development' ? client.endpoint : null,
     directories: client.tenants ?? [],
   };

@@ -1,6 +1,6 @@
 /**
- * Rows are typed by the columns that a statement reads, lists are counted in one place, and a field of a user's profile is
- * declared in one file.
+ * Rows are typed by the columns that a statement reads, lists are counted in one place, and a field of a user's profile
+ * is declared in one file.
  */
 import { describe, expect, it } from 'vitest';
 import { files, text } from './test/repository-files.ts';

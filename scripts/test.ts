@@ -31,7 +31,7 @@ const PROJECTS = [
   ...(process.env['CARDEA_CONTAINERS'] === 'cached' ? ['containers'] : []),
 ];
 const WITHOUT_SERVERS = ['unit', 'deploy', 'containers'];
-/** What tests start again and again, by the dozen in a cluster. */
+/** The programs that tests start most often. */
 const PROGRAMS = [
   ...SERVICE_NAMES.map((name) => `services/${SERVICE_FOLDERS[name]}/src/main.ts`),
   ...['main', 'cardea'].map((name) => `services/standalone/src/${name}.ts`),
@@ -188,7 +188,7 @@ function stepsOf(code: number): readonly Step[] {
     ? JSON.parse(readFileSync(TALLY_FILE, 'utf8'))
     : [];
   if (code === 0 || told.some(({ tally }) => tally.failed > 0)) return told;
-  // Vitest failed before or beside its tests: a setup, a reporter, a signal.
+  // Vitest failed outside of its tests: in a setup or a reporter, or by a signal.
   const failures = [{ test: 'vitest', why: `exit ${code}` }];
   return [...told, { step: 'vitest', seconds: 0, tally: { ...NOTHING, failed: 1, failures } }];
 }

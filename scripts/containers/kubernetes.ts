@@ -40,12 +40,12 @@ export async function buildApiServer(): Promise<void> {
 const build = (module: string, programs: GoPrograms['programs']): Promise<void> =>
   buildGoPrograms({ module, folder: BIN, programs, prepare: withoutNeighbours });
 
-/** In Kubernetes' repository these modules are folders beside it. Here they are separate modules. */
+/** In Kubernetes' repository these modules are folders beside this one. Here they are separate modules. */
 function withoutNeighbours(copy: string): void {
   const file = join(copy, 'go.mod');
   const text = readFileSync(file, 'utf8')
     .replaceAll(/^.*=> \.{1,2}\/.*$/gm, '')
-    // A module of the same commit there has a version here.
+    // There these modules have version 0.0.0. Here they have the version of the release.
     .replaceAll(/^(\tk8s\.io\/[\w-]+) v0\.0\.0(?=\s)/gm, `$1 v0${KUBERNETES.slice(1)}`);
   writeFileSync(file, text);
   for (const name of ['go.work', 'go.work.sum']) rmSync(join(copy, name), { force: true });

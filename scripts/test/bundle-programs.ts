@@ -1,14 +1,14 @@
 /**
- * Bundles programs that tests start: all code of ours, and of the libraries those that consist of very many files. The
- * other libraries are loaded from where they are installed. Each module keeps the `import.meta.url` of its source, so
- * that it finds its migrations, workers and other files.
+ * Bundles programs that tests start, with all of our code and the libraries that consist of very many files. The other
+ * libraries are loaded from where they are installed. Each module keeps the `import.meta.url` of its source, so that it
+ * finds its migrations, workers and other files.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
 
-/** ES modules, 1,000 files together. */
+/** These libraries are ES modules of 1,000 files in total. */
 const BUNDLED_LIBRARIES = /\/node_modules\/(typebox|oidc-provider|jose|@opentelemetry\/api)\//;
 const LIBRARY = '/node_modules/';
 
@@ -19,7 +19,7 @@ export async function bundlePrograms(folder: string, sources: readonly string[])
     input: Object.fromEntries(sources.map((source) => [nameOf(source), resolve(source)])),
     platform: 'node',
     plugins: [ownPlaces],
-    // What a module does when it is loaded happens as in the source.
+    // No unused code is removed, because loading a module may have effects.
     treeshake: false,
     logLevel: 'warn',
   });

@@ -5,7 +5,9 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Projects in the order in which they run. A worker that goes on with another project has to load its modules again. */
+/**
+ * Projects in the order in which they run. A worker that continues with another project has to load its modules again.
+ */
 const PROJECTS = ['faults', 'story', 'security', 'fuzz', 'deploy', 'int', 'unit', 'containers'];
 
 /** The files that take more than 30 s of a whole run on two cores, the longest first. */

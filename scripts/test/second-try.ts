@@ -1,14 +1,18 @@
 /**
- * Runs the failed files once more, by themselves. A whole run is twenty minutes of everything at once on a machine that
- * may be busy. A test that fails there and not alone is named as a bug, and does not hide the other results of the run.
+ * Runs the failed files once more, by themselves. A whole run takes twenty minutes and runs everything at once, on a
+ * machine that may be busy. A test that fails in it and passes alone is reported as a bug, and does not hide the other
+ * results of the run.
  */
 import { type Failure, NOTHING, type Step } from './tally.ts';
 
-/** If more files failed, it was no accident, and they stay failed. */
+/** If more files failed, the cause is hardly the busy machine, and there is no second try. */
 const FILES_MAX = 3;
 const TEST_FILE = /^(\S+\.test\.ts)(?: > |$)/;
 
-/** Undefined if a second try would prove nothing: nothing failed, too much did, or something outside of files. */
+/**
+ * Undefined if a second try would prove nothing: if nothing failed, if too many files did, or if something outside of
+ * files did.
+ */
 export function filesToTry(steps: readonly Step[]): readonly string[] | undefined {
   const failures = steps.flatMap(({ tally }) => tally.failures);
   const files = failures.map(({ test }) => TEST_FILE.exec(test)?.[1]);

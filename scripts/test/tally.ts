@@ -5,7 +5,7 @@ export type Tally = {
   readonly skipped: readonly Skipped[];
   readonly slowest: readonly { readonly test: string; readonly ms: number }[];
   readonly failures: readonly Failure[];
-  /** Tests that failed beside all others and passed alone. Each is a bug, of the test or of the product. */
+  /** Tests that failed in the whole run and passed alone. Each is a bug of the test or of the product. */
   readonly unsteady?: readonly Failure[];
 };
 /** A part of a run: a project's tests, or a check. Projects overlap, because workers continue with the next one. */
@@ -35,8 +35,8 @@ export function sum(tallies: readonly Tally[]): Tally {
 }
 
 /**
- * The last lines of a run: failures next to the counts, because a record may keep only the end. The very last line is
- * for programs.
+ * The last lines of a run. Failures are next to the counts, because a record may keep only the end. The very last line
+ * is for programs.
  */
 export function summary(total: Tally): string {
   return [

@@ -1,6 +1,6 @@
 /**
- * Tests the table of the OpenID Foundation's modules: modules that it calls played have a test, and all others have a
- * reason.
+ * Tests the table of the OpenID Foundation's modules: a module that it does not call skipped has a test, and a module
+ * that it does not call passed has a reason.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

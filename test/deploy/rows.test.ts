@@ -21,7 +21,9 @@ function numbersIn(text: string): readonly string[] {
 const tested = new Set(FILES.flatMap((file) => numbersIn(readFileSync(file, 'utf8'))));
 
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
-/** The rows of the designs of identity, its authorization server, machines, pages for people, and what approval added. */
+/**
+ * The rows of the designs of identity, its authorization server, machines, pages for people, and what approval added.
+ */
 const ROWS_OF = [
   ...upTo(31).map((number) => ['identity', number] as const),
   ...upTo(41).map((number) => ['oauth', number] as const),

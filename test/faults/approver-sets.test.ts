@@ -1,6 +1,6 @@
 /**
- * Requests to a set of approvers while authz, a separate process, is stopped, frozen and back. In the short form a peer
- * is silent: `services/approval/test/sets.int.test.ts`.
+ * Requests to a set of approvers while authz, a separate process, is stopped, frozen and back. The short form, in which
+ * a peer does not respond, is `services/approval/test/sets.int.test.ts`.
  */
 import { type RestDriver, testForm, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
@@ -11,8 +11,8 @@ const REQUESTS = '/api/v1/ciba/requests';
 const SET = 'team:payments#member';
 const TEST_MS_MAX = 300_000;
 /**
- * Refusals of known callers are recorded for the audit log, and the outcomes of earlier mails may still be. Nothing
- * else is written.
+ * Refusals of known callers are recorded for the audit log, and the outcomes of earlier mails may still be recorded.
+ * Nothing else is written.
  */
 const BESIDES = ['ActionDenied', 'NotificationSent', 'NotificationFailed'];
 

@@ -83,8 +83,8 @@ it('authz 22 nor does a replica answer older that was stopped, killed, cut off, 
   /** Documents whose deletion was sent. */
   const revoked = new Set<string>();
   /**
-   * Sends a check now. The document must be denied, or may be allowed while it is granted. No response and 503 say
-   * nothing.
+   * Sends a check now. Without `isGranted` it must be denied. With `isGranted` it must be allowed, if that still
+   * returns true when the answer arrives. Other statuses than 200 prove nothing.
    */
   const expectOn = (replica: FgaReplica, name: string, isGranted?: () => boolean): Promise<void> =>
     replica.fga.check(name).then(

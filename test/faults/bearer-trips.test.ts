@@ -20,7 +20,10 @@ const TEST_MS_MAX = 600_000;
 
 type Trips = { readonly cache: number; readonly database: number };
 
-/** The queries of each endpoint itself, including BEGIN and COMMIT. The audit log asks how far relays have come. */
+/**
+ * The queries of each endpoint itself, including BEGIN and COMMIT. Reading the audit log also queries the positions of
+ * the relays.
+ */
 const EXPECTED: { readonly [request: string]: Trips } = {
   'GET /api/v1/auth/me': { cache: 0, database: 4 },
   'GET /api/v1/admin/users': { cache: 0, database: 3 },

@@ -34,7 +34,7 @@ const WELL_AGAIN_MS = 60_000;
 const START_MS_MAX = 400_000;
 const TEST_MS_MAX = 600_000;
 const LOG_LINES_PER_SECOND_MAX = 10;
-/** Of all requests: those that were answered 503 and had to be repeated. An idle machine needs none. */
+/** The share of all requests that may be answered 503 and have to be repeated. An idle machine needs none. */
 const REPEATED_SHARE_MAX = 0.01;
 /** Wrong passwords for one account from one network, before it is blocked. */
 const WRONG_PASSWORDS_MAX = 10;

@@ -94,7 +94,7 @@ describe('a service as a process of its own', () => {
     await untilTrue(async () => (await probe('/readyz')).status === 200, { what: 'it is ready' });
     expect((await probe('/startupz')).status).toBe(200);
     expect((await fetch(`http://127.0.0.1:${ports[0]}/health`)).status).toBe(200);
-    // By these names other processes know that it is no replica of theirs.
+    // Other processes recognize by these names that this process is not one of their replicas.
     const sessions = await withOwner((client) =>
       client.query<{ name: string; count: number }>(
         `SELECT application_name AS name, count(*)::integer FROM pg_stat_activity

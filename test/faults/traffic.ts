@@ -18,8 +18,8 @@ export type Traffic = {
   /** What went wrong, a sentence each. */
   readonly failures: readonly string[];
   /**
-   * Answers 503 whose repeat was right: where the cache is away, a process waits two seconds at most for the others or
-   * for identity, and a busy machine may need longer.
+   * The requests that were answered 503 and then repeated, which is right: without the cache, a process waits at most
+   * two seconds for the others or for identity, and a busy machine may need longer.
    */
   readonly repeated: readonly string[];
   count(): number;

@@ -77,7 +77,7 @@ export async function play(options: Play): Promise<Played> {
   return readReport(readFileSync(report, 'utf8'));
 }
 
-/** Returns what it printed. It exits with 1 if it found something. */
+/** Returns what the command printed. The command exits with 1 if it found something. */
 function ended(command: string, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });

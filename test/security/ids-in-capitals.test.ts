@@ -1,4 +1,6 @@
-/** .NET and SQL Server print UUIDs in capitals: each endpoint finds what such an id names, and answers in lower case. */
+/**
+ * .NET and SQL Server print UUIDs in capitals: each endpoint finds what such an id names, and answers in lower case.
+ */
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestCaller, testCallers } from './callers.ts';

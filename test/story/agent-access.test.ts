@@ -151,7 +151,7 @@ describe('an agent that lacks a field', () => {
       expect(vended.body.data.fields).toEqual({ password: 'kept' });
       expect(Date.parse(vended.body.data.expires_at)).toBeLessThanOrEqual(Date.parse(entry.until));
     }
-    // The session that began without it still has none.
+    // The session that began before the access was given still does not have it.
     expect((await vend(firm, 1, poor.data)).code).toBe('CREDENTIAL_SCOPE_DENIED');
     offsetMs += SECONDS * 1_000;
     for (const at of [0, 1]) {

@@ -1,4 +1,4 @@
-/** Where a browser sees each page of the catalogue, and who looks. */
+/** The addresses at which a browser visits each page of the catalogue, and the visitors. */
 import type { Page } from 'playwright-core';
 import type { LaterWorld } from './every-page-world.ts';
 
@@ -17,7 +17,7 @@ const ann = (...paths: readonly string[]): readonly Visit[] =>
 const bob = (...paths: readonly string[]): readonly Visit[] =>
   paths.map((at) => ({ who: 'bob', at }));
 const nobody = (at: string, more: Partial<Visit> = {}): Visit => ({ who: 'nobody', at, ...more });
-/** Ann has something there, Bob nothing. */
+/** At these pages Ann has something to see, and Bob has nothing. */
 const both = (path: string): readonly Visit[] => [...ann(path), ...bob(path)];
 const form = (path: string, name: string, params: { readonly [name: string]: string } = {}) => {
   const search = new URLSearchParams({ form: name });
@@ -68,7 +68,7 @@ export const visitsOf = (world: LaterWorld): { readonly [path: string]: readonly
     },
   ],
   '/account/grants': [
-    // The page of agents, of another service, gives the agent's name.
+    // The name of the agent comes from the page of agents, which is a page of another service.
     {
       who: 'ann',
       at: '/account/grants',
@@ -85,7 +85,7 @@ export const visitsOf = (world: LaterWorld): { readonly [path: string]: readonly
     {
       who: 'ann',
       at: `/approve/${world.requests.secret}`,
-      // Without the number it is refused, and no try is used up.
+      // An approval without the number is refused, and uses up none of the tries.
       first: async (page) => {
         await page.click(APPROVE);
         await page.waitForSelector('#alert');

@@ -49,8 +49,8 @@ export type Consumer = {
   /** Only events of these types are passed to `prepare`. Undefined means all. */
   readonly preparedTypes?: readonly string[];
   /**
-   * Whether an event must be read at once, as far as this process knows. Others wait a second at most, if the adapter
-   * can delay them. Without the tenant only the type is known. Undefined means all at once.
+   * Whether an event must be read at once, as far as this process knows. Other events wait a second at most, if the
+   * adapter can delay them. If no tenant is given, only the type is known. Undefined means that all events are urgent.
    */
   readonly isUrgent?: (event: { readonly type: string; readonly tenantId?: string }) => boolean;
   /**

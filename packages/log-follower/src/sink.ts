@@ -40,7 +40,7 @@ export interface Sink<Prepared = undefined> {
   setAside(event: RecordedEvent, error: unknown, checkpoint: Checkpoint): Promise<void>;
   /**
    * Whether `changes` would return undefined without doing anything. A resting follower is not woken for such events.
-   * Not for sinks with `atEnd`.
+   * Sinks with `atEnd` do not have this function.
    */
   ignores?(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean;
   /** Stores checkpoints that moved over batches without changes. */

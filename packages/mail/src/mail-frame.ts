@@ -76,7 +76,7 @@ function footOf(name: string, support: string | null, language: Language): Block
   };
 }
 
-/** Mail programs turn addresses into links. Nothing else is marked. */
+/** Writes an address as it is, because mail programs turn addresses into links. */
 function textOf(block: Block): string {
   switch (block.kind) {
     case 'brand':

@@ -8,7 +8,7 @@ import type { Loop } from '@cardea/service';
 
 /** Concurrent mails. The SMTP transport has a connection for each. */
 export const SENDING_MAX = 8;
-/** One busy tenant alone gets at most three quarters of them. */
+/** One busy tenant alone gets at most three quarters of the concurrent mails. */
 const PER_FREE_PLACE = 3;
 /** The number of jobs that are read at once. */
 const DUE_MAX = 32;

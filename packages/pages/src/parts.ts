@@ -89,11 +89,13 @@ export const firstRows = <Row>(
     ? html`<p class="muted">${of.nothing}</p>`
     : html`${of.draw(rows.slice(0, FIRST_ROWS_MAX))}<p><a class="button" href="${of.all.path}">${of.all.text}</a></p>`;
 
-/** The id of an object of another service. A script writes the object's name before it, if that part has the name. */
+/**
+ * The id of an object of another service. If the named part lists the object, a script writes its name before the id.
+ */
 export const idNamedBy = (path: string, part: string, id: string): Markup =>
   html`<code data-named-by="${path}?part=${part}">${id}</code>`;
 
-/** A part that tells pages of other services the names of objects. */
+/** A part of a page that states the names of objects, for pages of other services. */
 export const namesById = (
   list: readonly { readonly id: string; readonly name: string }[],
 ): Markup => html`${list.map(({ id, name }) => html`<data value="${id}">${name}</data>`)}`;

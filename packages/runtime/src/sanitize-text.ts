@@ -1,4 +1,6 @@
-/** Sanitizes text that one person or agent writes and another reads: nothing in it may hide, reorder or break a line. */
+/**
+ * Sanitizes text that one person or agent writes and another reads: nothing in it may hide, reorder or break a line.
+ */
 
 /** Control, format (bidi, zero-width, tags) and line-separating characters. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;

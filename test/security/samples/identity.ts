@@ -206,7 +206,7 @@ async function changingEmail(world: Fortress) {
 }
 
 const ofOwnAccount: Samples = {
-  // The sessions of the member have ended, as above.
+  // Another sample has ended the sessions of the member.
   request_email_change: {
     ...byAdmin((world) => ({ body: { email: world.newEmail() } })),
     status: 202,

@@ -97,7 +97,7 @@ export type ConsumerPositions = {
     sql: Queryable,
     lane: Lane,
   ): Promise<(LanePosition & { readonly storedAt: Date }) | undefined>;
-  /** Moves only the offset, in either direction, if it is still this one. */
+  /** Sets only the offset, forward or back, if the stored offset is still `from`. */
   reset(
     sql: Queryable,
     lane: Lane,

@@ -35,7 +35,7 @@ export type KindOf = (
 
 export type ConsumerDependencies = {
   readonly database: Database;
-  /** The database of relays' checkpoints; often the same. */
+  /** The database of relays' checkpoints; often the same as `database`. */
   readonly bus: Pick<Database, 'system'>;
   /** The transactions of that database, which all consumers of the process share. */
   readonly shared: SharedTransactions;

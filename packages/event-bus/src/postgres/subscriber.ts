@@ -19,7 +19,7 @@ export type PostgresSubscriberDependencies = ConsumerDependencies & {
   readonly bus: Database;
   /** The session is in the database of the topics, and receives notices of new records. */
   readonly locks: ProcessSession;
-  /** All consumers of the process are in it. */
+  /** The memberships of all consumers of the process. */
   readonly members: Members;
   /** The records that this process publishes. */
   readonly tails: TopicTails;

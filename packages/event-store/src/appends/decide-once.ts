@@ -132,8 +132,8 @@ async function plan<State, E extends DomainEvent, Reason extends string>(
 }
 
 /**
- * A command that decides on nothing may have created the stream, whose first events were not read. If it made later
- * events, its append finds them by their ids.
+ * Finds whether the command itself created the stream, whose first events were not read. Its decision then has no
+ * events now. Events that it made later are found by their ids when it appends them again.
  */
 async function repeatOfFirst<State, E extends DomainEvent, Reason extends string>(
   needs: DecideDependencies,
@@ -149,8 +149,8 @@ async function repeatOfFirst<State, E extends DomainEvent, Reason extends string
 }
 
 /**
- * Appends. Returns no outcomes if ids are taken. A repeated command may make other events, because its state was assumed or has
- * changed since.
+ * Appends. Returns no outcomes if ids are taken. A repeated command may make other events, because its state was
+ * assumed or has changed since.
  */
 async function unlessTaken(
   store: EventStore,

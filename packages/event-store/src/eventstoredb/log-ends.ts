@@ -36,7 +36,8 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
 
   const saw = (log: Log, position: bigint): void => {
     const known = ends.get(log);
-    // Only a search finds the first end of a log. An event at or before the searched position is not its end either.
+    // Only a search finds the first end of a log. An event at or before the searched position does not change a known
+    // end.
     if (known === undefined || position <= known.examined) return;
     ends.set(log, { last: position, examined: position });
   };

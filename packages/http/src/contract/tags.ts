@@ -1,4 +1,6 @@
-/** The tags of operations in the OpenAPI document, each with the area in which refusals of its endpoints are recorded. */
+/**
+ * The tags of operations in the OpenAPI document, each with the area in which refusals of its endpoints are recorded.
+ */
 import type { ServiceName } from '@cardea/contracts';
 import type { Area } from '../own-denial.ts';
 import type { Who } from './caller.ts';

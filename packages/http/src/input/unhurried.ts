@@ -6,10 +6,14 @@ import type { Readable } from 'node:stream';
 
 /** The number of bytes of a body that are read without a pause. A connection delivers as many at once. */
 const READ_BYTES = 64 * 1024;
-/** A body that nobody wants pauses for longer, and less often: its client gets the answer when all of it has been sent. */
+/**
+ * A body that nobody wants pauses for longer, and less often: its client gets the answer when all of it has been sent.
+ */
 const UNWANTED = { bytes: 256 * 1024, pauseMs: 1 } as const;
 
-/** Call the result with each part of a body. Where enough came, the next part comes in a later turn of the event loop. */
+/**
+ * Call the result with each part of a body. After enough bytes, the next part comes in a later turn of the event loop.
+ */
 export function unhurried(body: Readable): (part: Buffer) => void {
   return pausing(body, READ_BYTES, () => setImmediate(() => body.resume()));
 }

@@ -152,7 +152,10 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
   for (let at = 0; at < ms; at++) await clock.advance(1);
 }
 
-/** A thread that is always busy, or always idle, and the share of a second for which requests of each were under way. */
+/**
+ * Plays clients on a thread that is always busy, or always idle. Returns for each of them the share of a second for
+ * which its requests were under way, and the longest wait.
+ */
 async function shares(floods: readonly Flooding[], isBusy = true) {
   const clock = fakeClock(START);
   const turns = new RequestTurns(clock, isBusy ? () => clock.monotonicMs() : IDLE);

@@ -14,8 +14,8 @@ const BEGIN_MAX = 16;
 /** A tenant may have this many requests under way without a line, however busy the thread is. */
 const WITHOUT_LINE_MAX = 2;
 /**
- * Requests of a line that may be under way, at the least and at the most. Less than one means rests: at 1/8 a line rests
- * for seven times as long as its request took.
+ * The minimum and the maximum number of a line's requests that may be under way. A number below one means rests: at 1/8
+ * a line rests for seven times as long as its request took.
  */
 const UNDER_WAY = { min: 1 / 8, max: 64 } as const;
 /** The thread counts as busy if it worked for more than this share of the time between two looks. */
@@ -30,9 +30,9 @@ const GROWTH = 1 / 8;
 const UNDER_WAY_MS_MAX = 100;
 /** Rests begin when a line owes this much. A page of a browser sends a few requests at once. */
 const REST_CREDIT_MS = 100;
-/** Lines rest for as long after the last request that began without a line. */
+/** Lines rest only if a request began without a line within this time. */
 const CALM_TENANT_MS = 1_000;
-/** When rests of more tenants are kept, those that are over are forgotten. */
+/** If the rests of more tenants are stored, those that are over are removed. */
 const RESTS_MAX = 1_000;
 /** The most waiting requests. One more begins at once. */
 const WAITING_MAX = 10_000;
@@ -42,18 +42,21 @@ export type Begun = { readonly caller: string; readonly sinceMs: number };
 
 type Begin = (begun: Begun) => void;
 
-/** The time for which the event loop of this thread worked, since any moment. */
+/** The time for which the event loop of this thread worked, counted from an arbitrary moment. */
 const loopBusyMs = (): number => performance.eventLoopUtilization().active;
 
 export class RequestTurns {
   readonly #clock: Pick<Clock, 'monotonicMs' | 'after'>;
   readonly #busyMs: () => number;
   readonly #use: SharedUse;
-  /** In the order of turns. A tenant whose request has just begun is last. A line without requests is removed. */
+  /**
+   * The lines in the order of their turns. A tenant whose request has just begun is last. A line without requests is
+   * removed.
+   */
   readonly #lines = new Map<string, Begin[]>();
   /** When the rest of a tenant's line ends, or ended. */
   readonly #rests = new Map<string, number>();
-  /** The oldest is first. */
+  /** The requests of each tenant that are under way, the oldest first. */
   readonly #underWay = new Map<string, Set<Begun>>();
   #waiting = 0;
   #beginsPerTurn = BEGIN_MAX;
@@ -169,7 +172,10 @@ export class RequestTurns {
     this.#underWayMax = adjusted(this.#underWayMax, isBusy, UNDER_WAY);
   }
 
-  /** All lines rest, or have all they may have under way. If none of those ends, some no longer count. */
+  /**
+   * Plans the next turn. All lines rest, or have as many requests under way as they may. If none of these requests
+   * ends, some no longer count after a while.
+   */
   #planTurn(nowMs: number): void {
     let atMs = nowMs + UNDER_WAY_MS_MAX;
     for (const caller of this.#lines.keys()) {

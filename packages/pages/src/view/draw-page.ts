@@ -159,7 +159,7 @@ function formPage<Key extends string, Data>(
   };
 }
 
-/** The confirmation comes first, and the form after it. */
+/** Shows the confirmation first, and the form after it. */
 function proofFirst<Key extends string, Data>(
   of: Drawing<Key, Data>,
   drawn: Drawn<Key>,

@@ -46,7 +46,7 @@ export type PageOf<Key extends string, Data> = {
   /** The path begins with `/approve` or `/account`. `{id}` is also a parameter of the page's endpoints. */
   readonly path: string;
   readonly params?: TObject;
-  /** Reads by their names in `data`. The first refusal determines the page. */
+  /** The reads of the page, by their names in `data`. The first refusal determines the page. */
   readonly reads: { readonly [name: string]: Read };
   readonly forms: { readonly [name: string]: PageForm<Key, Data> };
   /** An endpoint that responds when the shown data has changed. A script calls it, and then reloads the page. */

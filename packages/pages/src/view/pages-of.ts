@@ -63,7 +63,7 @@ export const pagesOf = <Key extends string>(texts: Catalogue<Key>) => ({
   ): PageOf<Key, DataOf<Reads>> => page,
 });
 
-/** Names the members of the query that the address of the page gives. */
+/** Declares a read of an endpoint. `query` states the source of each member of its query. */
 export const read = <Of extends Endpoint>(
   endpoint: Of,
   query: {

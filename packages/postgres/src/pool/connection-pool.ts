@@ -41,12 +41,14 @@ const OPENING_MAX = 4;
 const ROLLBACK_MS = 2000;
 /** The time added to the server's own limit of a statement. After it no response is expected any more. */
 const ANSWER_SLACK_MS = 5000;
-/** Callers that get no connection try again within this time. If no caller has for longer, nobody needs the pool. */
+/**
+ * Callers that get no connection try again within this time. If no caller has tried for longer, nobody needs the pool.
+ */
 const ASKED_RECENTLY_MS = 15_000;
 /**
  * Connections that a tenant's requests may use per free connection. A tenant that is alone gets three quarters of all,
  * and its further requests wait: a deployment of one tenant needs nearly all of them. While others use the database it
- * gets a quarter, because more concurrent statements of one tenant would slow down the others'.
+ * gets a quarter, because more concurrent statements of one tenant would slow down those of the others.
  */
 const PER_FREE_CONNECTION = { alone: 3, shared: 1 / 3 };
 /** The most requests, over all tenants, that may wait for a connection. */

@@ -5,7 +5,7 @@
 import type { Columns, ReadRow } from './columns.ts';
 
 export type Selection<Row> = {
-  /** For the statement: `id, name`. */
+  /** The columns as text for the statement: `id, name`. */
   readonly columns: string;
   /** Never set. It carries the type of the rows. */
   readonly row?: () => Row;

@@ -3,7 +3,7 @@ export type Change<Row, Key> =
   | { readonly kind: 'put'; readonly row: Row }
   | { readonly kind: 'patch'; readonly of: Key; readonly columns: Partial<Row> }
   | { readonly kind: 'remove'; readonly of: Key }
-  /** The only change of a table of counts. A missing row counts from 0. */
+  /** The only kind of change that a table of counts allows. A missing row counts from 0. */
   | { readonly kind: 'add'; readonly of: Key; readonly amounts: Amounts };
 
 /**

@@ -191,8 +191,8 @@ export function isOlder(version: string, than: string): boolean {
 }
 
 /**
- * A separate session holds it, and waiting processes poll: a session that waits inside a statement keeps a snapshot,
- * and CREATE INDEX CONCURRENTLY waits for snapshots.
+ * Locks the migrations of this database. A separate session holds the lock, and waiting processes poll: a session that
+ * waits inside a statement keeps a snapshot, and CREATE INDEX CONCURRENTLY waits for snapshots.
  */
 async function lockMigrations(connectionString: string): Promise<Client> {
   const client = new Client({ connectionString, application_name: 'cardea-migrate' });

@@ -10,7 +10,8 @@ export type Migration = {
   /** False if it runs outside a transaction (`CREATE INDEX CONCURRENTLY`). It must then be repeatable. */
   readonly transaction?: boolean;
   /**
-   * The oldest version of Cardea that can work with the schema after this step. Undefined if the step does not change it.
+   * The oldest version of Cardea that can work with the schema after this step. Undefined if the step does not change
+   * it.
    */
   readonly minAppVersion?: string;
   readonly up: (knex: Knex) => Promise<void>;

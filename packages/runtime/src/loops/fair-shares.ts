@@ -115,7 +115,7 @@ export class FairQueue {
 
   /** Returns undefined unless the tenant gets a place without waiting. */
   takeNow(tenantId: string): GiveBack | undefined {
-    // A place that is free while others wait is one that those may not take.
+    // While others wait, a free place is one that their shares do not allow them to take.
     return this.#lines.has(tenantId) ? undefined : this.#place(tenantId);
   }
 

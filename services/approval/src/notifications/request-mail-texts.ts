@@ -1,4 +1,7 @@
-/** The texts of mails about requests, besides the labels of facts, in each language. `{agent}` and `{count}` are replaced. */
+/**
+ * The texts of mails about requests, besides the labels of facts, in each language. `{agent}` and `{count}` are
+ * replaced.
+ */
 import type { Language } from '@cardea/mail';
 import type { Origin } from '../requests/requests.module.ts';
 
@@ -10,9 +13,12 @@ export type RequestMailTexts = {
   readonly reason: { readonly [origin in Origin]: string };
   readonly subject: { readonly byAgent: string; readonly inItsName: string };
   readonly first: string;
-  /** To both addressees: a mail to the first one may be late. */
+  /**
+   * The sentence of mails about an escalated request. Both approvers get it, because the mail to the first one may be
+   * late.
+   */
   readonly escalated: string;
-  /** To a deputy. `{name}` is the person in whose place they decide. */
+  /** The sentence of a mail to a deputy. `{name}` is the person in whose place they decide. */
   readonly deputy: string;
   readonly code: string;
   readonly decide: string;

@@ -18,7 +18,7 @@ export type MailedRequest = {
   readonly agentName: string;
   /** True if this agent has never sent this user a request before. */
   readonly isFirst: boolean;
-  /** True if nobody had decided in time, so that a second addressee may too. */
+  /** True if nobody had decided in time, so a second approver may decide, too. */
   readonly isEscalated: boolean;
   /** The name of the person in whose place a deputy decides. */
   readonly absent: string | undefined;
@@ -30,7 +30,7 @@ export type MailedRequest = {
   readonly expiresAt: string;
   /** How long a vend's values can be used at most. Undefined for other and for older requests. */
   readonly grantTtlSeconds: number | undefined;
-  /** What the session of a vend's agent is for, in the words of the agent. */
+  /** The purpose of the session of a vend's agent, in the words of the agent. Null if it is unknown. */
   readonly purpose: string | null;
   readonly reason: string | null;
   /** Who made the request. For a vend, the server composed the reason, which quotes the agent. */
@@ -73,8 +73,8 @@ export function mailOfRequest(of: MailedRequest): MailText {
 }
 
 /**
- * The reason of a vend is a sentence of the server in English that repeats the fields, and names the life of the grant
- * and the purpose. Where that life is known, both are facts of their own, in the language of the mail.
+ * The reason of a vend is an English sentence of the server, which repeats the fields and names the lifetime of the
+ * grant and the purpose. If the lifetime is known, the mail shows both as separate facts in its own language.
  */
 function reasonOf(of: MailedRequest): readonly Fact[] {
   const { grantTtlSeconds, purpose } = of;
@@ -96,7 +96,7 @@ function whyOf(of: MailedRequest, asks: string): string {
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-/** One mail for all requests that came while the user was over the limit; `page` lists them. */
+/** One mail for all requests that arrived while the user was over the limit; `page` lists them. */
 export function mailOfSeveral(
   count: number,
   { language, brand }: MailLook,
@@ -108,13 +108,13 @@ export function mailOfSeveral(
   return framedMail({ subject, why: `${subject} ${end}`, button, end: where }, brand, language);
 }
 
-/** Tells a user that wrong codes have blocked their codes. It names neither a request nor a code. */
+/** Notifies a user that their codes are blocked after wrong ones. It names neither a request nor a code. */
 export function mailOfBlock(until: Date, { language, brand }: MailLook): MailText {
   const { subject, why, blockedUntil, end } = REQUEST_MAIL_TEXTS[language].blocked;
   const facts: readonly Fact[] = [[blockedUntil, utcText(until.toISOString())]];
   return framedMail({ subject, why, facts, end }, brand, language);
 }
 
-/** A value that looks like a placeholder stays as it is. */
+/** A value that looks like a placeholder is not replaced. */
 export const filled = (text: string, values: { readonly [name: string]: string }): string =>
   text.replaceAll(/\{(\w+)\}/g, (_whole, name) => values[name] ?? '');

@@ -31,7 +31,7 @@ export const decisionsPage = (listOwn: RequestEndpoints['decisions']) =>
     parts: { recent },
   });
 
-/** What still waits is in the list of that. */
+/** The requests that are no longer pending. Pending ones are on the page of open requests. */
 const closed = ({ data: { own } }: Page): readonly ShownRequest[] =>
   own.requests.filter(({ status }) => status !== 'pending');
 

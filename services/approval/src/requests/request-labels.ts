@@ -37,7 +37,7 @@ export const REQUEST_LABELS: { readonly [language in Language]: RequestLabels } 
   },
 };
 
-/** For how long the values of a vend can be used. */
+/** How long the values of a vend can be used. */
 export function releasedFact(
   seconds: number,
   language: Language,

@@ -1,6 +1,6 @@
 /**
- * Requests for approval. Agents and users make them, the user who is asked decides them once, and polls wait for the
- * decision.
+ * Requests for approval. Agents and users make them, the user to whom a request is sent decides it once, and polls wait
+ * for the decision.
  */
 
 import { metrics, sharedTokenBucket } from '@cardea/runtime';

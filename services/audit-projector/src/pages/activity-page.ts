@@ -49,7 +49,7 @@ const whoOf = ({ frame: { say }, userId }: Page, event: AuditEvent): string => {
   if (event.actor_agent_id !== null) return say('who.agent');
   return say(event.actor_id === userId ? 'who.you' : `who.${event.actor_type}`);
 };
-/** The id of the agent stands beside, for the page of agents to name it. */
+/** Shows the id of the agent too, because the page of agents names the agent by it. */
 const whoInList = (page: Page, event: AuditEvent): string | Markup => {
   const { actor_agent_id: agent } = event;
   return agent === null

@@ -49,7 +49,7 @@ export interface TupleIndex {
 
   /** A run without pauses. By default it uses the buffers that all such runs share. */
   run(scratch?: Scratch): Run;
-  /** A run with the larger budget of questions about everything. */
+  /** A run with the larger budget that lists may use. */
   listRun(scratch?: Scratch): Run;
   /** Returns only whether it is allowed. */
   allows(fields: Fields, run?: Run): Walk<boolean>;

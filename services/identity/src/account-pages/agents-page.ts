@@ -1,4 +1,4 @@
-/** The agents that act for a person: what they may, and what they do now. */
+/** The agents that act for a person: what they may do, and what they are doing now. */
 import { ago, html, type Markup, namesById, partLink, read, tag } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The fields of a user's profile, each declared once: from `FIELDS` follow the data of events, the user's state, the
- * columns of the table, and the bodies and answers of requests. Each is a text that may be null.
+ * The fields of a user's profile, each declared once. The data of events, the user's state, the columns of the table,
+ * and the bodies and answers of requests are derived from `FIELDS`. Each field is a text that may be null.
  */
 import { documented } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';

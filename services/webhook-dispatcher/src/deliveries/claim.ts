@@ -1,7 +1,7 @@
 /**
- * Claims deliveries in SQL: one transaction under one lock, so that only one process claims at a time. It goes from
- * tenant to tenant, and within a tenant from webhook to webhook, through an index of the rows that can be claimed now.
- * Rows that are not due or are leased cost nothing.
+ * Claims deliveries in SQL: one transaction under one lock, so that only one process claims at a time. A claim visits
+ * one tenant after another, and within a tenant one webhook after another, using an index of the rows that can be
+ * claimed now. Rows that are not due or are leased cost nothing.
  */
 import { deliveryRows, queueRows } from './deliveries.projection.ts';
 import { CIRCUIT_OPENS_AT } from './health.ts';

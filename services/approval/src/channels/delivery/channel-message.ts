@@ -34,7 +34,7 @@ export function messageOfRequest(
   of: {
     readonly language: Language;
     readonly person: string;
-    /** The second addressee, once there is one. */
+    /** The second approver, after the request was escalated. */
     readonly second?: string | undefined;
     readonly page: string;
   },
@@ -80,7 +80,7 @@ const releasedFacts = (
   language: Language,
 ): ChannelMessage['facts'] => (seconds === undefined ? [] : [releasedFact(seconds, language)]);
 
-/** Each with its service. */
+/** Lists the fields, each with its service. */
 function fieldsIn({ services }: NonNullable<RequestFacts['access']>): string {
   const all = services.flatMap(({ service_name, fields }) =>
     fields.map((name) => `${service_name}.${name}`),

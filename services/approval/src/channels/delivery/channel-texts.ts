@@ -1,4 +1,6 @@
-/** The texts of channel messages, besides the labels of facts, in each language. `{agent}` and `{count}` are replaced. */
+/**
+ * The texts of channel messages, besides the labels of facts, in each language. `{agent}` and `{count}` are replaced.
+ */
 import type { Language } from '@cardea/mail';
 import type { Origin } from '../../requests/requests.module.ts';
 
@@ -8,9 +10,9 @@ type ChannelTexts = {
   readonly asks: { readonly [origin in Origin]: string };
   readonly resource: string;
   readonly person: string;
-  /** The addressee if they have no display name: an id would tell nobody anything. */
+  /** The word for an approver without a display name, because an id would mean nothing to people. */
   readonly nameless: string;
-  /** A second addressee, once nobody had decided in time. */
+  /** The sentence about a second approver, who may decide because nobody had decided in time. */
   readonly escalated: string;
   readonly show: string;
   readonly showAll: string;

@@ -54,7 +54,7 @@ const COUNTED_AS: { readonly [kind in Outcome['kind']]: string } = {
   later: 'failed',
 };
 
-/** What is sent, and the jobs that it settles. */
+/** A message to send, and the jobs that it settles. */
 type Telling = { readonly message: ChannelMessage; readonly jobs: readonly string[] };
 
 /** Never throws. The failure of one channel does not affect others. */
@@ -140,7 +140,7 @@ async function nextTelling(
   return undefined;
 }
 
-/** A set is named by its text. A person is never named by the address, because others read the chat too. */
+/** A set is named by its text. A person is never named by their address, because other people read the chat, too. */
 async function nameOf(
   { identityFacts }: Pick<TellDependencies, 'identityFacts'>,
   tenantId: string,

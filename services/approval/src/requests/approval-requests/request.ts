@@ -15,7 +15,10 @@ export const ORIGINS = ['vend', 'agent', 'admin', 'self'] as const;
 export type Origin = (typeof ORIGINS)[number];
 export type ExpiryCause = 'time' | 'agent' | 'session' | 'user';
 
-/** The action of a vend's request. If the agent sends it over REST, it receives the existing request of its vend. */
+/**
+ * The action of a vend's request. An agent that requests the same approval over REST gets the existing request of its
+ * vend.
+ */
 export const VEND_ACTION = 'credential_access';
 
 /** The action of an agent's request for access. Only a request with `access` gives any. */

@@ -15,7 +15,7 @@ type Person = {
   /** The position of identity's event from which the row was written. */
   readonly position: bigint;
 };
-/** Who decides in the place of a person, and when. */
+/** The person who decides in another person's place, and the period in which they do. */
 export type DeputyPeriod = {
   readonly userId: string;
   readonly from: Date;
@@ -31,7 +31,7 @@ type Agent = {
 
 type Around = {
   readonly user: Person | undefined;
-  /** The deputy of the user, also one whose time is over or has not begun. */
+  /** The deputy of the user, even if the deputyship is over or has not begun. */
   readonly deputy: DeputyPeriod | undefined;
   readonly agent: Agent | undefined;
   readonly channels: readonly string[];
@@ -54,21 +54,24 @@ export type IdentityFacts = {
   /** Reads all rows that one request needs in a single query. */
   around(tenantId: string, userId: string, agentId: string): Promise<Around>;
   user(tenantId: string, id: string): Promise<Person | undefined>;
-  /** The user, and who decides in their place, in one query. */
+  /** The user, and the person who decides in their place, in one query. */
   addressee(
     tenantId: string,
     id: string,
   ): Promise<(Person & { readonly deputy: DeputyPeriod | undefined }) | undefined>;
   /** The user's display name. Undefined if they have none. */
   name(tenantId: string, userId: string): Promise<string | undefined>;
-  /** The user's display name, address or id. Only for a person who has to do with that user. */
+  /**
+   * The user's display name, otherwise the address, otherwise the id. Show it only to a person who has to do with that
+   * user.
+   */
   nameOrAddress(tenantId: string, userId: string): Promise<string>;
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** The channels in the order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
   /** Returns undefined if the tenant's agents may not request access. */
   agentAccess(tenantId: string): Promise<AgentAccess | undefined>;
-  /** How the tenant's mails look; one to a user has that user's language, where they chose one. */
+  /** The appearance of the tenant's mails. For a user it includes the language that the user has chosen. */
   mailLook(tenantId: string, userId?: string): Promise<MailLook>;
 };
 

@@ -25,7 +25,7 @@ const certificates = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) => 
 type Newcomer = {
   readonly home: string;
   readonly path: string;
-  /** Words before each command, which run it as that user. */
+  /** Words that are put before each command, to run it as that user. */
   readonly as: readonly string[];
 };
 

@@ -21,7 +21,10 @@ const ROWS_MAX = 200_000;
 const ROWS_MAX_BYTES = 64 * 1024 * 1024;
 const STATEMENT_MAX_MS = 2_000;
 const QUERY_CANCELED = '57014';
-/** How often reading starts again after a new model was published. More models in that time would be deliberate. */
+/**
+ * How often reading starts again after a new model was published. A tenant that publishes more models in that time does
+ * so on purpose.
+ */
 const READS_MAX = 3;
 
 /** A tenant's tuples, current or of an earlier time, and the limits on reading them. */

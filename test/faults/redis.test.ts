@@ -261,7 +261,8 @@ it('R8 with Redis flapping, no more wrong passwords and polls pass than with it,
   const passed = polled.filter((status) => status === 200).length;
   expect(passed).toBeGreaterThanOrEqual(PACE_MAX);
   expect(passed).toBeLessThanOrEqual(PACE_MAX * both.length * windows);
-  // More at once than two windows allow, because on a slow machine all of the polls above may have been accepted.
+  // Sends more calls at once than two windows allow, because on a slow machine all of the polls above may have been
+  // accepted.
   const burst = Array.from({ length: 2 * PACE_MAX + 1 }, () =>
     both[0]?.at.poll(machine, approvalId),
   );

@@ -60,7 +60,8 @@ export type Fortress = ServiceFixture &
     /** Receiver of webhooks. */
     readonly receiver: WebhookSink;
     /**
-     * Gives the users of these houses, or of both, new tokens, because changes of settings require a recent sign-in.
+     * Gives the users of these tenants, by default of both, new tokens, because changes of settings require a recent
+     * sign-in.
      */
     signInAgain(...houses: readonly House[]): Promise<void>;
   };

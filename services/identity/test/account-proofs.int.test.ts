@@ -7,7 +7,7 @@ import { nextCode, withTotp } from './mfa-fixture.ts';
 import { oauthOfFile } from './oauth-fixture.ts';
 import { softwareAuthenticator } from './software-authenticator.ts';
 
-// The pages offer passkeys only where they are at the domain of the passkeys.
+// The pages offer passkeys only if they are served at the domain of the passkeys.
 const { fixture, admin } = oauthOfFile({ ISSUER: 'http://cardea.test' });
 const PATH = '/account/email';
 const STEP_UP_MS = 600_000;
@@ -15,7 +15,7 @@ const STEP_UP_MS = 600_000;
 type Pages = Awaited<ReturnType<typeof signedIn>>;
 type Proof = { readonly [field: string]: string };
 type Refusal = { readonly status: number; readonly text: string };
-/** The method of one person: how they show it, and how it is refused. */
+/** The method by which one person confirms a sign-in: the right proof, and wrong ones with their refusals. */
 type Method = {
   readonly field: string;
   readonly right: (pages: Pages) => Promise<Proof>;

@@ -52,7 +52,7 @@ export type Passkeys = {
   readonly use: (shown: ShownPasskey, user: ExistingUser, command: Command) => Promise<boolean>;
 };
 
-/** The user whose passkey it claimed to be. Null if it belongs to no user. */
+/** The user to whom the presented passkey claims to belong. Null if it belongs to no user. */
 export type InvalidPasskey = { readonly invalid: true; readonly userId: string | null };
 
 export type ShownPasskey = {

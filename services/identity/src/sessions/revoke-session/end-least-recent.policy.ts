@@ -11,7 +11,7 @@ import { revokeOne } from './revoke-one.ts';
 
 const ALIVE_MAX = 1_000;
 const TABLE_WAIT_MS = 5_000;
-/** The number of users whose remaining room is known. Of other users, the sessions are counted. */
+/** The number of users whose remaining room is cached. The sessions of other users are counted. */
 const KNOWN_USERS_MAX = 10_000;
 /** How long a count is used, because another process may have run the policy in between. */
 const COUNT_USED_MS = 60_000;
@@ -51,7 +51,7 @@ export function endLeastRecentSessions(needs: Dependencies) {
   });
 }
 
-/** Returns the number of sessions before it ended any. */
+/** Ends the sessions beyond the limit. Returns the number of sessions before any of them was ended. */
 async function endBeyond(
   needs: Dependencies,
   { position, data, metadata: { tenantId } }: Recorded<SessionEvent, 'SessionStarted'>,

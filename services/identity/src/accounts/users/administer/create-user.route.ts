@@ -148,7 +148,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-/** The address, and whether an invitation stands that the administrator may not replace. */
+/** The address, and whether it has an open invitation that the administrator may not replace. */
 async function addressOf(
   { accounts, clock, userDirectory }: Dependencies,
   {

@@ -4,7 +4,7 @@
 import { type RestAnswer, untilTrue } from '@cardea/testing';
 import { expect } from 'vitest';
 
-/** How long after it was opened a poll reads again. */
+/** The time after which an open poll reads again. */
 const LOOKS_AGAIN_MS = 5_000;
 /** A poll that took longer, on a busy machine, proves nothing either way. */
 const POLLS_MAX = 8;

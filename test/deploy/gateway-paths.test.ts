@@ -39,7 +39,7 @@ function oddly(path: string): readonly string[] {
   const longer = words.map((part, at) => (at === word ? `${part}x` : part)).join('/');
   return [
     `${real}/`,
-    // If the path has an id there, the longer word is one.
+    // If the path has an id at that place, the longer word is an id, too.
     ...(fixture.routes.some((route) => isAt(route.path, longer)) ? [] : [filled(longer)]),
     ...replaced('//'),
     ...replaced('%2f'),

@@ -13,7 +13,7 @@ export type OpenPolls = {
   answers(): Promise<readonly RestAnswer[]>;
 };
 
-/** Resolves when all of them wait, at whichever replica the gateway chose. */
+/** Resolves when all polls wait, at whichever replica the gateway chose. */
 export async function openPolls(
   { rest, cluster }: TestCluster,
   {

@@ -218,7 +218,7 @@ async function learn(search: Search, by: Found, { entry, ask, body, text }: Lear
     readonly [field: string]: unknown;
   };
   const { contract } = entry.endpoint;
-  // A caller who may read an object does not have its power yet.
+  // A GET shows an object, and gives the caller none of its powers.
   const power = contract.method === 'get' ? undefined : powerOf(search, data);
   if (power !== undefined) search.powers.add(power);
   if (contract.method === 'post' && typeof data['id'] === 'string') {

@@ -30,7 +30,7 @@ const tuple = (name: string) => ({
   object_id: name,
 });
 
-/** This many writers write tuples one after another until they are stopped. */
+/** Starts writers that write tuples one after another until they are stopped. */
 function writersOf(rest: RestDriver) {
   let running = true;
   let written = 0;

@@ -34,7 +34,7 @@ function create(): OsUser {
       stdio: 'ignore',
     });
   } catch {
-    // Two starts may both find no user. The slower one finds it now.
+    // Two starts may both find no user. The slower one finds the user now.
   }
   const user = lookUp();
   if (user === undefined) {

@@ -67,7 +67,7 @@ export type ServerPids = { readonly [server in 'postgres' | 'redis' | 'kafka']?:
 /** Starts all at the same time; {@link Stops} stops them, the database last. */
 export async function startServers(of: ServersToStart): Promise<Servers> {
   const { given, stops, say } = of;
-  // Added first, so that it stops last.
+  // PostgreSQL is added to the stops first, so that it stops last.
   const pids: Pids = {};
   const databaseUrl = given.databaseUrl ?? (await postgres(of, pids));
   const [redisUrl, ownKafka, eventstoreUrl, mailbox] = await Promise.all([

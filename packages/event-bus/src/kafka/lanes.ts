@@ -30,7 +30,7 @@ export type Lanes = {
   applied(lane: Lane, offset: bigint): void;
   /** Names of partitions that are paused because the topic no longer has their next offset. */
   lapsed(): readonly string[];
-  /** Resumes those whose lost records were published again. */
+  /** Resumes the partitions whose lost records were published again. */
   resumeLapsed(): Promise<void>;
   stop(): void;
 };

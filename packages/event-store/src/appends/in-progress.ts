@@ -11,7 +11,7 @@ export function inProgress() {
       work.then(done, done);
       return work;
     },
-    /** Resolves when all of them have ended, or after the time limit. */
+    /** Resolves when all pending appends have ended, or after the time limit. */
     drained: async (): Promise<void> => {
       const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
       await Promise.race([Promise.allSettled(all), late]);

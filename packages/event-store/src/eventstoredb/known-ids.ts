@@ -44,7 +44,7 @@ export function knownIds(idsMax = IDS_MAX): KnownIds {
     learn: (stream, from, ids) => {
       const kept = streams.get(stream) ?? { through: 0, revisions: new Map() };
       if (from > kept.through + 1 || ids.length === 0) return;
-      streams.delete(stream); // Moves it to the end of the order of use.
+      streams.delete(stream); // Moves the stream to the end of the order of use.
       streams.set(stream, kept);
       for (const [index, id] of ids.entries()) {
         if (from + index <= kept.through) continue;

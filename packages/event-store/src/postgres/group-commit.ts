@@ -55,7 +55,7 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
         idle.push(connection);
         continue;
       }
-      queues.delete(log); // Moves it to the end of the order, where this loop reaches it again.
+      queues.delete(log); // Moves the log's queue to the end of the order, where this loop reaches it again.
       queues.set(log, queue);
       waiting -= batch.length;
       metrics.appendQueue.set(waiting);

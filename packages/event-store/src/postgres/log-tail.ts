@@ -110,7 +110,7 @@ class LogTail {
   }
 
   async #readOn(limit: number): Promise<boolean> {
-    await this.#underWay.catch(() => {}); // Its own caller gets the error.
+    await this.#underWay.catch(() => {}); // The caller of that read gets the error.
     await nextTurn(); // Waits a turn, so that all readers woken by one append join.
     this.#next = undefined;
     this.#isHeard = false;

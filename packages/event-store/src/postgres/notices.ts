@@ -78,7 +78,7 @@ export function notices({ session, heads, onHeard, own, logger }: NoticesDepende
     const channel = channelOf(log);
     const end = session.listen(channel, (payload, from) => {
       if (payload === undefined) {
-        session.notify([channel], JOINED).catch(() => {}); // The next session announces it again.
+        session.notify([channel], JOINED).catch(() => {}); // The next session announces this process again.
         if (!stopping.signal.aborted) void pollQuietly();
       } else if (payload !== JOINED && !own.has(from)) hear(log);
     });

@@ -18,7 +18,7 @@ export interface Call {
   readonly requestId: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
-  /** The connection on which it came. */
+  /** The connection on which the call arrived. */
   readonly socket: Socket;
   /** Set when the caller is known. */
   principal: Principal | undefined;

@@ -12,7 +12,7 @@ export type Read = {
   readonly preset?: Strings;
   /** Members of its query that come from parameters of the page's path, by their names there. */
   readonly path?: Strings;
-  /** The member of its query that names the person who looks. */
+  /** The member of the endpoint's query that names the viewer. */
   readonly person?: string;
 };
 

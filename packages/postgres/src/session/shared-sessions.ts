@@ -40,7 +40,7 @@ export async function refuseSharedSessions(
       query_timeout: QUERY_MS,
       options: `-c ${PROBE}=${probe}`,
     });
-    client.on('error', () => {}); // The query that then fails reports the error.
+    client.on('error', () => {}); // The next query fails and reports the error.
     clients.push(client);
     await client.connect();
     return { client, probe };

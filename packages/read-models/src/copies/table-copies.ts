@@ -142,7 +142,7 @@ async function connected(
     application_name: 'cardea-backup',
     ...(role === undefined ? {} : { options: `-c role=${role}` }),
   });
-  client.on('error', () => {}); // The statement that fails reports it.
+  client.on('error', () => {}); // The next statement fails and reports the error.
   await client.connect();
   return client;
 }

@@ -40,7 +40,7 @@ export async function rebuildProjection(options: RebuildOptions): Promise<Rebuil
   const { connectionString, projection, schema, log } = options;
   const beside = `${schema}__rebuild_${projection.name}`;
   const owner = new Client({ connectionString, application_name: 'cardea-rebuild' });
-  owner.on('error', () => {}); // The statement that fails reports it.
+  owner.on('error', () => {}); // The next statement fails and reports the error.
   await owner.connect();
   const database = openDatabase({ connectionString, log, poolSize: 1, loopsPoolSize: 2 });
   try {

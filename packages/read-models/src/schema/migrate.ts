@@ -89,7 +89,7 @@ export async function pendingMigrations(
   options: Pick<MigrateOptions, 'connectionString' | 'sets' | 'appVersion'>,
 ): Promise<MigrationState> {
   const client = new Client({ connectionString: options.connectionString });
-  client.on('error', () => {}); // The query that fails reports it.
+  client.on('error', () => {}); // The next query fails and reports the error.
   await client.connect();
   try {
     const state = await compare(

@@ -58,7 +58,7 @@ export function exportLimit({ cache, family }: Dependencies): ExportLimit {
   };
 }
 
-/** The entry then expires without being removed. */
+/** While the cache is unavailable, an entry is not removed. It expires later. */
 function unlessAway(error: unknown): void {
   if (!(error instanceof CacheUnavailable)) throw error;
 }

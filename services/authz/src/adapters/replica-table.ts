@@ -31,7 +31,7 @@ export interface ReplicaTable {
   rows(): Promise<readonly Replica[]>;
   /** After this call none of the rows can be renewed. */
   fence(ids: readonly string[]): Promise<void>;
-  /** Removes a row unless it was renewed since that counter. */
+  /** Removes a row unless it was renewed after it had this counter. */
   remove(id: string, counter?: string): Promise<void>;
 }
 

@@ -43,7 +43,7 @@ export type WriteBarrierDependencies = {
 
 type Known = {
   readonly counter: string;
-  /** When this process first saw that counter. */
+  /** The time at which this process first saw the row's counter. */
   readonly sinceMs: number;
   readonly fenced: boolean;
   applied: bigint;

@@ -94,7 +94,7 @@ export async function promotedKey(
 ): Promise<boolean> {
   const command = own(tools, of, 'promote key', kid);
   const decided = await decide(tools, command, (ring) => promoteKey(kid, command.now, ring));
-  // The schedule may have promoted it first.
+  // The schedule may have promoted the key first.
   return activeKey(decided.state)?.kid === kid;
 }
 

@@ -73,7 +73,7 @@ export class WebhookIndex {
     return this.#byTenant.get(tenantId)?.size ?? 0;
   }
 
-  /** The enabled webhooks that have subscribed to it. */
+  /** The enabled webhooks that have subscribed to the event. */
   matching(happening: Happening): readonly IndexedWebhook[] {
     const { tenantId, event, appId } = happening;
     const ids = [...(this.#byTenant.get(tenantId) ?? [])];

@@ -156,7 +156,7 @@ export class Dispatcher {
   /** Runs between two claims, when every known claimed delivery has a running attempt. */
   async #releaseAstray(): Promise<void> {
     if (!this.#astray) return;
-    // A lease that is lost during the release sets it again.
+    // If a lease is lost during the release, the flag is set again.
     this.#astray = false;
     const all = await this.#needs.queue
       .releaseAllBut([...this.#held], this.#owner)

@@ -31,13 +31,13 @@ export type Step =
 /** Values that the reader takes from their own instance. */
 export type GuideContext = {
   readonly values: { readonly [name: string]: string };
-  /** The settings that the operator's commands need to find it. */
+  /** The settings that the operator's commands need to find the instance. */
   readonly deployment: { readonly [name: string]: string };
   /** Opens a page, signs in where it asks for that, and waits for a page whose text fits. */
   readonly openPage: (url: string, fits: (text: string) => boolean) => Promise<unknown>;
   /**
-   * Awaited before each block. A reader takes seconds to continue, in which the services receive what was done. This
-   * also holds if other tests keep the machine busy.
+   * Awaited before each block, until the services have received what the earlier blocks did. A reader takes seconds to
+   * continue, which are usually enough. On a busy machine they are not.
    */
   readonly settled: () => Promise<void>;
 };

@@ -10,6 +10,9 @@ const REQUESTS_EACH = 10;
 const OPEN = PEOPLE * REQUESTS_EACH;
 /** The polls are opened at different times, so that they are also due at different times. */
 const BETWEEN_MS = 20;
+/** On a busy machine some polls end by themselves, 30 s after they were opened, before all were counted. */
+const PLAYS_MAX = 5;
+const OPEN_MS_MAX = 20_000;
 /** Each request is read once in this time. */
 const PERIOD_MS = 5_000;
 /** Each turn reads the requests that are due within the next second. */
@@ -37,30 +40,42 @@ it('open polls read their requests together, in a few statements per period', {
   const admin = await cardea.admin();
   const asAdmin = cardea.rest.as(admin);
   const agent = await asAdmin.post('/api/v1/agents', { name: 'asker' });
-  const polls: (() => Promise<unknown>)[] = [];
-  const leaving = new AbortController();
+  const polls: ((leaving: AbortController) => Promise<unknown>)[] = [];
   for (let at = 0; at < PEOPLE; at += 1) {
     const { id, driver } = await person(cardea.rest, { ...admin, at });
     while (polls.length < (at + 1) * REQUESTS_EACH) {
       const asked = { agent_id: agent.body.id, user_id: id, action: `deploy-${polls.length}` };
       const made = await asAdmin.post('/api/v1/ciba/requests', { ...asked, ttl_seconds: 600 });
       expect(made.status).toBe(201);
-      polls.push(() => driver.get(`/api/v1/ciba/requests/${made.body.id}/poll`, leaving));
+      polls.push((leaving) => driver.get(`/api/v1/ciba/requests/${made.body.id}/poll`, leaving));
     }
   }
-  const open: Promise<unknown>[] = [];
-  for (const poll of polls) {
-    open.push(poll().catch(() => undefined));
-    await pause(BETWEEN_MS);
-  }
-  const metric = /^cardea_long_polls_open (\d+)$/m;
   const countOpen = async () => {
     const text = await (await fetch(`${cardea.management}/metrics`)).text();
-    return Number(metric.exec(text)?.[1]);
+    return Number(/^cardea_long_polls_open (\d+)$/m.exec(text)?.[1]);
   };
-  await untilTrue(async () => (await countOpen()) === OPEN, { what: 'all polls are open' });
-  const { statements, seconds } = await postgres.during(() => pause(PERIOD_MS));
-  expect(await countOpen()).toBe(OPEN);
+  const play = async () => {
+    const leaving = new AbortController();
+    const open: Promise<unknown>[] = [];
+    for (const poll of polls) {
+      open.push(poll(leaving).catch(() => undefined));
+      await pause(BETWEEN_MS);
+    }
+    const areOpen = async () => (await countOpen()) === OPEN;
+    const waiting = { deadlineMs: OPEN_MS_MAX, what: 'all polls are open' };
+    await untilTrue(areOpen, waiting).catch(() => undefined);
+    const logged = await postgres.during(() => pause(PERIOD_MS));
+    const isValid = await areOpen();
+    leaving.abort();
+    await Promise.all(open);
+    await untilTrue(async () => (await countOpen()) === 0, { what: 'all polls have ended' });
+    return isValid ? logged : undefined;
+  };
+  let plays = 1;
+  let logged = await play();
+  for (; logged === undefined && plays < PLAYS_MAX; plays += 1) logged = await play();
+  if (logged === undefined) throw new Error(`polls ended in each of ${plays} plays`);
+  const { statements, seconds } = logged;
   const reads = statements.filter(({ name }) => name === 'read-streams');
   const shares = reads.reduce((sum, each) => sum + each.shares, 0);
   console.log(`${reads.length} statements with ${shares} reads in ${seconds.toFixed(1)} s`);
@@ -68,8 +83,6 @@ it('open polls read their requests together, in a few statements per period', {
   expect(reads.length).toBeLessThanOrEqual(TURNS_MAX * periods);
   expect(shares).toBeGreaterThanOrEqual(OPEN);
   expect(shares).toBeLessThanOrEqual(READS_MAX * periods);
-  leaving.abort();
-  await Promise.all(open);
   expect(await running.end('SIGTERM')).toBe(0);
 });
 

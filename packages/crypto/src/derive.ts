@@ -1,6 +1,6 @@
 import { createHash, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Settings } from '@cardea/runtime';
-import { lengthPrefixed } from './framing.ts';
+import { lengthPrefixed } from './envelope.ts';
 
 /**
  * The two secrets of a deployment, from which all keys are derived. The settings themselves are never used as

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { lengthPrefixed } from './framing.ts';
+import { lengthPrefixed } from './envelope.ts';
 
 /** SHA-256 of one text or byte string without framing. */
 export const sha256 = (data: string | Buffer): Buffer => hash('sha256', data, 'buffer');

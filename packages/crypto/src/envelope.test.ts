@@ -1,8 +1,7 @@
 import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decrypt, encrypt, headerOf, Tampered } from './envelope.ts';
-import { lengthPrefixed } from './framing.ts';
+import { decrypt, encrypt, headerOf, lengthPrefixed, Tampered } from './envelope.ts';
 
 const key = createSecretKey(randomBytes(32));
 const place = ['vault.field.v1', 'tenant-1', 'billing', 'password', '3'];

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
 import { type Random, systemRandom } from '@cardea/runtime';
-import { lengthPrefixed } from './framing.ts';
 
 /**
  * An encrypted value: `0x01 | header | nonce 12 | ciphertext | tag 16`, AES-256-GCM with a random nonce. The header is
@@ -64,4 +63,25 @@ export function headerOf(blob: Buffer, headerBytes: number): Buffer {
     throw new Tampered('The box has not the form of one.');
   }
   return blob.subarray(1, 1 + headerBytes);
+}
+
+const PREFIX_BYTES = 4;
+
+/**
+ * Joins parts into one text that can be split in one way only: the length of each part precedes it (u32, big endian).
+ * All hashed or authenticated texts are built here, so `('ab', 'c')` never equals `('a', 'bc')`.
+ */
+export function lengthPrefixed(...parts: readonly (string | Buffer)[]): Buffer {
+  let size = parts.length * PREFIX_BYTES;
+  for (const part of parts) size += Buffer.byteLength(part);
+  const framed = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const part of parts) {
+    const behind = at + PREFIX_BYTES;
+    const length =
+      typeof part === 'string' ? framed.write(part, behind) : part.copy(framed, behind);
+    framed.writeUInt32BE(length, at);
+    at = behind + length;
+  }
+  return framed;
 }

@@ -32,8 +32,14 @@ export {
   wrapKeys,
 } from './derive.ts';
 export { hmac, sameBytes, sha256, sha256Of } from './digest.ts';
-export { decrypt, encrypt, type FieldBinding, headerOf, Tampered } from './envelope.ts';
-export { lengthPrefixed } from './framing.ts';
+export {
+  decrypt,
+  encrypt,
+  type FieldBinding,
+  headerOf,
+  lengthPrefixed,
+  Tampered,
+} from './envelope.ts';
 export { foreignKey, knownWrapKey, rewrap, UnknownWrapKey, type WrappedKey } from './rewrap.ts';
 export type { FieldLocation, Sealed, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
 export { contextLocation, neverErased } from './sealed.ts';

@@ -1,8 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { type Clock, failpoint, loadingCache, type Random, systemRandom } from '@cardea/runtime';
 import type { WrapKeys } from './derive.ts';
-import { decrypt, encrypt, type FieldBinding, Tampered } from './envelope.ts';
-import { lengthPrefixed } from './framing.ts';
+import { decrypt, encrypt, type FieldBinding, lengthPrefixed, Tampered } from './envelope.ts';
 import { knownWrapKey } from './rewrap.ts';
 import type { FieldLocation, Sealed, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
 

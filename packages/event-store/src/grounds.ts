@@ -1,6 +1,5 @@
 /** The streams on which one try of a command is decided: its own, and the others that the decision depends on. */
-import type { Command } from './command.ts';
-import type { Decision } from './decision.ts';
+import type { Command, Decision } from './command.ts';
 import {
   type DomainEvent,
   type EventStore,

@@ -1,7 +1,6 @@
-export type { Command, Decided, Streams } from './command.ts';
-export type { Decision } from './decision.ts';
-export { accept, refuse } from './decision.ts';
-export { eventId } from './event-id.ts';
+export { eventId } from './appends/decide-once.ts';
+export type { Command, Decided, Decision, Streams } from './command.ts';
+export { accept, refuse } from './command.ts';
 export type {
   Append,
   AppendOutcome,

@@ -1,8 +1,8 @@
 import { inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { CHANGES_MAX } from './appends/change-limit.ts';
+import { CHANGES_MAX } from './appends/limits.ts';
 import type { Command } from './command.ts';
-import { accept, refuse } from './decision.ts';
+import { accept, refuse } from './command.ts';
 import type { EventStore, Stream } from './event-store.ts';
 import { stateThrough } from './states/folding.ts';
 import { isPlain } from './states/stored-states.ts';

@@ -2,7 +2,7 @@ import { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from '@cardea/tes
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Command } from './command.ts';
-import { accept, refuse } from './decision.ts';
+import { accept, refuse } from './command.ts';
 import { type EventStore, EventStoreUnavailable, type Stream } from './event-store.ts';
 import { streams } from './streams.ts';
 

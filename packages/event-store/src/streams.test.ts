@@ -1,8 +1,8 @@
 import { inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { turns } from './appends/turns.ts';
+import { turns } from './appends/limits.ts';
 import type { Command } from './command.ts';
-import { accept, refuse } from './decision.ts';
+import { accept, refuse } from './command.ts';
 import { type EventStore, EventStoreUnavailable, type Stream } from './event-store.ts';
 import { streams } from './streams.ts';
 import { upcasting } from './upcasting.ts';

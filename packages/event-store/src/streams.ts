@@ -1,8 +1,7 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import { type Clock, currentTraceparent, metrics, span, systemClock } from '@cardea/runtime';
-import { changeLimit } from './appends/change-limit.ts';
 import { decideOnce, decideOnceOnMany } from './appends/decide-once.ts';
-import { turns } from './appends/turns.ts';
+import { changeLimit, turns } from './appends/limits.ts';
 import type { Decided, Streams } from './command.ts';
 import {
   type DomainEvent,

@@ -1,6 +1,6 @@
 export { addressLimitKeys, networkOf } from './context/client-network.ts';
-export type { AllowedOrigins } from './context/cross-origin.ts';
-export { endTogether } from './context/end-together.ts';
+export type { AllowedOrigins } from './context/headers.ts';
+export { endTogether } from './context/write-answer.ts';
 export {
   type ApplicationScope,
   applicationScopeOf,
@@ -57,12 +57,11 @@ export {
   validateUrl,
 } from './outbound/target-url.ts';
 export type { Area, OwnDenial } from './own-denial.ts';
-export { possessionChallenge } from './pipeline/authorize.ts';
+export { AUTH_AGE_SECONDS_MAX, possessionChallenge, stepUpHeaders } from './pipeline/authorize.ts';
 export {
   CONSISTENCY_WAIT_MS,
   printToken,
 } from './pipeline/consistency.ts';
-export { AUTH_AGE_SECONDS_MAX, stepUpHeaders } from './pipeline/step-up.ts';
 export { type Denial, type Denials, isRecorded } from './refusals/denials.ts';
 export { type Fault, messageOf, Overloaded, refusalOfThrow } from './refusals/refusal.ts';
 export { type RefusedWrites, refusedWrites } from './refusals/refused-writes.ts';

@@ -58,18 +58,16 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
       await begin();
       return { position, epoch: 0n, parked };
     },
-    prepare: async () => undefined,
-    changes:
-      async ({ events, through }) =>
-      async () => {
-        for (let held = needs.heldBy?.(); held !== undefined; held = needs.heldBy?.()) await held;
-        for (const event of events) {
-          if (event.position <= position) continue;
-          if (!parked.has(event.streamId)) needs.take(event);
-          position = event.position;
-        }
-        if (through > position) position = through;
-      },
+    apply: async ({ events, through }) => {
+      for (let held = needs.heldBy?.(); held !== undefined; held = needs.heldBy?.()) await held;
+      for (const event of events) {
+        if (event.position <= position) continue;
+        if (!parked.has(event.streamId)) needs.take(event);
+        position = event.position;
+      }
+      if (through > position) position = through;
+      return true;
+    },
     // The checkpoint is only in memory.
     setAside: async (event) => {
       parked.set(event.streamId, event.position);

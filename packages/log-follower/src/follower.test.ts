@@ -59,16 +59,14 @@ function world() {
   });
   const sink: Sink = {
     load: async () => ({ ...stored, parked: new Map(parked) }),
-    prepare: async () => undefined,
     ignores: (events) => events.every(({ type }) => type === 'Ignored'),
-    changes: async ({ events, through }, checkpoint) => {
-      if (events.every(({ type }) => type === 'Foreign')) return undefined;
-      return async () => {
-        const error = failure?.();
-        if (error !== undefined) throw error;
-        move(checkpoint, through);
-        applied.push(...events.map(({ position }) => position));
-      };
+    apply: async ({ events, through }, checkpoint) => {
+      if (events.every(({ type }) => type === 'Foreign')) return false;
+      const error = failure?.();
+      if (error !== undefined) throw error;
+      move(checkpoint, through);
+      applied.push(...events.map(({ position }) => position));
+      return true;
     },
     setAside: async ({ streamId, position }, _error, checkpoint) => {
       parked.set(streamId, position);

@@ -19,13 +19,12 @@ import {
   sharedRestMs,
 } from '@cardea/runtime';
 import { type Checkpoint, Fenced } from './checkpoints/checkpoint.ts';
-import { isOutage } from './failures/failures.ts';
+import { applyOrSetAside, isOutage } from './failures/failures.ts';
 import { PARKED_CHANNEL } from './failures/parked-events.ts';
-import { applyOrSetAside } from './failures/set-aside.ts';
 import { becomeActive } from './lease.ts';
 import { type LogReader, PAGE_EVENTS_MAX, type Resting } from './log-reader.ts';
 import { runUntil, type Turn } from './run-until.ts';
-import { type Batch, faultIn, type Sink } from './sink.ts';
+import type { Batch, Sink } from './sink.ts';
 
 /** The longest wait for a notice. A store's session wakes all subscribers when it may have missed one. */
 const IDLE_WAIT_MS = 10_000;
@@ -201,9 +200,10 @@ export class LogFollower<Prepared = undefined> {
     events: readonly RecordedEvent[],
     checkpoint: Checkpoint,
   ): Promise<{ readonly value: Prepared }> {
-    const fault = faultIn(events, this.#sink, checkpoint);
-    if (fault !== undefined) throw fault;
-    return { value: await this.#sink.prepare(events, checkpoint) };
+    for (const event of events) {
+      if (event.fault !== undefined && !this.#ignores([event], checkpoint)) throw event.fault;
+    }
+    return { value: (await this.#sink.prepare?.(events, checkpoint)) as Prepared };
   }
 
   #readAhead(active: Active<Prepared>, after: bigint): Promise<Read<Prepared>> {
@@ -235,18 +235,19 @@ export class LogFollower<Prepared = undefined> {
     });
   }
 
+  #ignores(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean {
+    return this.#sink.ignores?.(events, checkpoint) === true;
+  }
+
   async #apply(active: Active<Prepared>, batch: Batch<Prepared>): Promise<void> {
     const { checkpoint } = active;
-    const change = await this.#sink.changes(batch, checkpoint, active.until);
-    if (change === undefined) {
-      this.#passOver(active, batch);
-      return;
-    }
+    if (this.#ignores(batch.events, checkpoint)) return this.#passOver(active, batch);
     await this.#sink.idle?.settle(this.#needs.name);
     this.#unanswered = batch.events;
-    await change();
+    const isStored = await this.#sink.apply(batch, checkpoint, active.until);
     this.#unanswered = [];
-    this.#passed(active, batch);
+    if (isStored) this.#passed(active, batch);
+    else this.#passOver(active, batch);
   }
 
   async #setAside(active: Active<Prepared>, event: RecordedEvent, error: unknown): Promise<void> {

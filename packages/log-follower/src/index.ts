@@ -11,12 +11,7 @@ export {
   positionsChannel,
 } from './checkpoints/checkpoint.ts';
 export { type IdleCheckpoints, idleCheckpoints } from './checkpoints/idle-checkpoints.ts';
-export { type BackOff, backOff } from './failures/back-off.ts';
-export {
-  asOutage,
-  isOutage,
-  NotCaughtUp,
-} from './failures/failures.ts';
+export { applyOrSetAside, asOutage, isOutage, NotCaughtUp } from './failures/failures.ts';
 export {
   discardParkedStream,
   PARKED_CHANNEL,
@@ -33,10 +28,9 @@ export {
   waitingEvents,
   waitingPositions,
 } from './failures/parked-events.ts';
-export { applyOrSetAside } from './failures/set-aside.ts';
 export { type FollowedIndex, followedIndex } from './followed-index.ts';
 export { LogFollower } from './follower.ts';
 export { type LogReader, openLogReader, PAGE_EVENTS_MAX } from './log-reader.ts';
-export { runUntil, type Turn } from './run-until.ts';
+export { type BackOff, backOff, runUntil, type Turn } from './run-until.ts';
 export type { Batch, Sink } from './sink.ts';
 export { waiters } from './waiters.ts';

@@ -79,18 +79,17 @@ function sinkOn(stored: Table, check: (events?: readonly RecordedEvent[]) => voi
       check(events);
       return 'prepared';
     },
-    changes: async ({ events, through }, checkpoint) => {
+    apply: async ({ events, through }, checkpoint) => {
       check(events);
-      return async () => {
-        check(events.filter(({ streamId }) => !checkpoint.parked.has(streamId)));
-        if (checkpoint.position !== stored.position) throw new Fenced('elsewhere');
-        stored.position = through;
-        checkpoint.position = through;
-        for (const { streamId, revision } of events) {
-          if (!checkpoint.parked.has(streamId)) stored.applied.push({ streamId, revision });
-        }
-        check();
-      };
+      check(events.filter(({ streamId }) => !checkpoint.parked.has(streamId)));
+      if (checkpoint.position !== stored.position) throw new Fenced('elsewhere');
+      stored.position = through;
+      checkpoint.position = through;
+      for (const { streamId, revision } of events) {
+        if (!checkpoint.parked.has(streamId)) stored.applied.push({ streamId, revision });
+      }
+      check();
+      return true;
     },
     setAside: async ({ streamId, position }, _error, checkpoint) => {
       check();

@@ -12,9 +12,6 @@ export type Batch<Prepared> = {
   readonly isFull: boolean;
 };
 
-/** Writes changes and checkpoint atomically. */
-export type Changes = () => Promise<void>;
-
 /**
  * Applies events. `failures.ts` classifies what it throws. After an outage the batch is tried again. Any other failure
  * is attributed to one of the events, which is then set aside.
@@ -23,24 +20,21 @@ export interface Sink<Prepared = undefined> {
   /** Reads the checkpoint from the database, because the one in memory may be outdated. */
   load(): Promise<Checkpoint>;
   /** Work on a batch that can be done while the previous one is being applied. */
-  prepare(events: readonly RecordedEvent[], checkpoint: Checkpoint): Promise<Prepared>;
+  prepare?(events: readonly RecordedEvent[], checkpoint: Checkpoint): Promise<Prepared>;
   /**
-   * Returns what the batch changes in its own tables, or undefined when only the checkpoint moves, which `idle` stores
-   * later. Effects elsewhere have to be complete before it returns, and have to be repeatable.
+   * Applies a batch that it does not ignore. Returns true if it wrote its own tables and the checkpoint, atomically, and
+   * false if only the checkpoint moves, which `idle` stores later. Effects elsewhere have to be complete before it
+   * returns, and have to be repeatable.
    */
-  changes(
-    batch: Batch<Prepared>,
-    checkpoint: Checkpoint,
-    signal: AbortSignal,
-  ): Promise<Changes | undefined>;
+  apply(batch: Batch<Prepared>, checkpoint: Checkpoint, signal: AbortSignal): Promise<boolean>;
   /**
    * Parks the stream of an event that failed on its own, and moves the checkpoint to the event, durably. The sink has
    * to skip later events of parked streams.
    */
   setAside(event: RecordedEvent, error: unknown, checkpoint: Checkpoint): Promise<void>;
   /**
-   * Whether `changes` would return undefined without doing anything. A resting follower is not woken for such events.
-   * Sinks with `atEnd` do not have this function.
+   * Whether only the checkpoint moves over these events. A resting follower is not woken for them. Sinks with `atEnd` do
+   * not have this function.
    */
   ignores?(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean;
   /** Stores checkpoints that moved over batches without changes. */
@@ -52,12 +46,3 @@ export interface Sink<Prepared = undefined> {
   /** Waits for work that was started and has not finished. */
   settle?(): Promise<void>;
 }
-
-/** Why an event that the sink would apply cannot be read. */
-export const faultIn = <Prepared>(
-  events: readonly RecordedEvent[],
-  sink: Sink<Prepared>,
-  checkpoint: Checkpoint,
-): unknown =>
-  events.find((event) => event.fault !== undefined && sink.ignores?.([event], checkpoint) !== true)
-    ?.fault;

@@ -8,7 +8,7 @@ export type {
   Transaction,
 } from './pool/database.ts';
 export { DatabaseUnavailable } from './pool/database.ts';
-export { statementOf } from './pool/open-transaction.ts';
+export { statementOf } from './pool/one-trip.ts';
 export {
   type DatabaseOptions,
   openDatabase,
@@ -40,6 +40,7 @@ export {
   selection,
   type TableSelection,
 } from './rows/selection.ts';
+export { type SparedNotices, sparedNotices } from './session/other-processes.ts';
 export {
   lockKey,
   type ProcessSession,
@@ -48,4 +49,3 @@ export {
 } from './session/process-session.ts';
 export { sessionName } from './session/session-name.ts';
 export { refuseSharedSessions, SharedSessions } from './session/shared-sessions.ts';
-export { type SparedNotices, sparedNotices } from './session/spared-notices.ts';

@@ -55,8 +55,6 @@ export {
   runPolicies,
 } from './policies/policy-runner.ts';
 export type { EventPolicy } from './policies/policy-sink.ts';
-export type { Change } from './projections/change.ts';
-export { foldByKey, patch, put, remove, upsert } from './projections/change.ts';
 export {
   openPositions,
   type PositionBoard,
@@ -67,9 +65,6 @@ export {
   type Projection,
   type ProjectionTools,
   projection,
-  type Table,
-  type TableChange,
-  type TableWrite,
 } from './projections/projection.ts';
 export {
   type ReleaseOptions,
@@ -83,7 +78,19 @@ export {
 } from './projections/projection-runner.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './projections/rebuild.ts';
 export { type RowTarget, rowStatements } from './projections/row-statements.ts';
-export { countTable, table } from './projections/table.ts';
+export {
+  type Change,
+  countTable,
+  foldByKey,
+  patch,
+  put,
+  remove,
+  type Table,
+  type TableChange,
+  type TableWrite,
+  table,
+  upsert,
+} from './projections/table.ts';
 export { makeDatabaseLogins } from './schema/database-logins.ts';
 export {
   type MigrateOptions,

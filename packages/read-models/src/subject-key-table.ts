@@ -2,7 +2,7 @@
 import type { SubjectKeyRow, SubjectKeyTable } from '@cardea/crypto';
 import { type Database, orNull, type RowOf, selection } from '@cardea/postgres';
 import { expectNoTransaction } from '@cardea/runtime';
-import { perTurn } from './database/per-turn.ts';
+import { perTurn } from './database/shared-transactions.ts';
 
 const KEY = selection({
   subject_id: 'text',

@@ -21,7 +21,13 @@ export {
 export { GEOIP_CHECK_MS, type GeoIp, type GeoLocation, geoIp } from './geo-ip.ts';
 export { isUuid, storedId, systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
 export type { Lease, Leases } from './leases.ts';
-export { FairQueue, type FairQueueForm, FairShares, type GiveBack } from './loops/fair-shares.ts';
+export {
+  FairQueue,
+  type FairQueueForm,
+  FairShares,
+  type GiveBack,
+  SharedUse,
+} from './loops/fair-shares.ts';
 export { inTurns } from './loops/in-turns.ts';
 export { loops } from './loops/loops.ts';
 export { onceAvailable } from './loops/once-available.ts';
@@ -33,7 +39,6 @@ export {
   transactionTag,
 } from './loops/open-transaction.ts';
 export { type Pacing, pacing } from './loops/pacing.ts';
-export { SharedUse } from './loops/shared-use.ts';
 export { type Shutdown, type ShutdownDependencies, shutdown } from './loops/shutdown.ts';
 export { type WakeSignal, wakeSignal } from './loops/wake-signal.ts';
 export { codeOf, errorCode, isConnectionLost, Outage } from './outage.ts';

@@ -6,7 +6,7 @@ import {
   type Revocation,
   type RevocationKind,
 } from '../principal.ts';
-import type { Hearing } from './revocations-hearing.ts';
+import type { Hearing } from './revocations-mirror.ts';
 import { type Mirror, revocationKey } from './revocations-mirror.ts';
 import { CHANNEL, GENERATION, KINDS, type Notice, writeNotice } from './revocations-notice.ts';
 

@@ -11,9 +11,8 @@ import {
   type Revocation,
   type Revocations,
 } from '../principal.ts';
-import { hearingOf } from './revocations-hearing.ts';
 import { keeperOf, unlessAway } from './revocations-keeper.ts';
-import { type Mirror, mirror, revocationKey } from './revocations-mirror.ts';
+import { hearingOf, type Mirror, mirror, revocationKey } from './revocations-mirror.ts';
 import { CHANNEL, GENERATION, QUESTIONS, readNotice } from './revocations-notice.ts';
 
 const CHECK_MS = 1_000;

@@ -217,7 +217,7 @@ const spanned = <T>(
 ): Promise<T> =>
   span('consume', work, {
     attributes: { consumer: consumer.name, events: events.length },
-    links: events.map(({ traceparent }) => traceparent),
+    links: () => events.map(({ traceparent }) => traceparent),
   });
 
 type ToPark = { readonly event: IntegrationEvent; readonly errorCode: string | null };

@@ -57,7 +57,7 @@ export function relaySink({
       publisher.publishThrough?.(topic, prepared, moves) ?? publisher.publish(topic, prepared);
     await span('relay', publish, {
       attributes: { topic, events: prepared.length },
-      links: prepared.map(({ traceparent }) => traceparent),
+      links: () => prepared.map(({ traceparent }) => traceparent),
     });
     // The topic has the events, so later failures are not caused by any of them.
     await asOutage(async () => {
@@ -93,8 +93,11 @@ export function relaySink({
       if (events.length > 0) await failpoint('relay.after_read');
       return await mapAll(events, checkpoint, mapEvent);
     },
-    changes: async (batch, checkpoint) =>
-      batch.prepared.length === 0 ? undefined : () => send(batch, checkpoint),
+    apply: async (batch, checkpoint) => {
+      if (batch.prepared.length === 0) return false;
+      await send(batch, checkpoint);
+      return true;
+    },
     setAside: async (event, error, checkpoint) => {
       await parked.park(event, error);
       checkpoint.position = event.position;

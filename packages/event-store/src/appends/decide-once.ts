@@ -4,10 +4,8 @@
  * made again on what was read.
  */
 import type { JsonObject } from '@cardea/contracts';
-import { currentTraceparent, metrics, span } from '@cardea/runtime';
-import type { Command, Decided } from '../command.ts';
-import type { Decision } from '../decision.ts';
-import { eventId } from '../event-id.ts';
+import { currentTraceparent, metrics, span, uuidFrom } from '@cardea/runtime';
+import type { Command, Decided, Decision } from '../command.ts';
 import {
   type Append,
   type AppendOutcome,
@@ -156,7 +154,8 @@ async function unlessTaken(
   store: EventStore,
   appends: readonly Append[],
 ): Promise<readonly AppendOutcome[]> {
-  const events = appends.reduce((sum, append) => sum + append.events.length, 0);
+  let events = 0;
+  for (const append of appends) events += append.events.length;
   const attributes = { log: store.log, events };
   const stop = metrics.appendDuration.startTimer();
   try {
@@ -286,3 +285,7 @@ const commandReused = (task: { readonly streamId: string; readonly command: Comm
   new Error(
     `command ${task.command.id} already made other events on ${task.streamId}; a second command needs an id of its own`,
   );
+
+/** Derives the id of an event from its command, its stream and its index, so a retry has the same ids. */
+export const eventId = (commandId: string, streamId: string, index: number): string =>
+  uuidFrom('event', commandId, streamId, String(index));

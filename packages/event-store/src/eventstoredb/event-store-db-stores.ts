@@ -5,10 +5,8 @@
 
 import { failpoint, type Logger, metrics } from '@cardea/runtime';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { checkSizes } from '../appends/append-sizes.ts';
-import { inProgress } from '../appends/in-progress.ts';
-import { outsideAllTransactions } from '../appends/outside-transactions.ts';
-import { turns } from '../appends/turns.ts';
+import { checkSizes, turns } from '../appends/limits.ts';
+import { inProgress, outsideAllTransactions } from '../appends/store-calls.ts';
 import {
   type Append,
   type AppendOutcome,

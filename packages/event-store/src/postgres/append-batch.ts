@@ -1,3 +1,4 @@
+import type { JsonObject } from '@cardea/contracts';
 import { DatabaseError } from 'pg';
 import {
   type Append,
@@ -6,6 +7,7 @@ import {
   type EventMetadata,
   type Log,
   type ReadAt,
+  type RecordedEvent,
 } from '../event-store.ts';
 import {
   int4Array,
@@ -53,11 +55,16 @@ type Answer = { readonly base: string | null; readonly notes: readonly Note[] | 
 
 export function written(append: Append): Written {
   if (append.events.length === 0) throw new Error('an append carries one event or more');
-  const datas = append.events.map((event) => JSON.stringify(event.data));
-  const metadatas = append.events.map(({ metadata }) => metadataText(metadata));
+  const datas: string[] = [];
+  const metadatas: string[] = [];
   let bytes = 0;
-  for (const text of datas) bytes += text.length;
-  for (const text of metadatas) bytes += text.length;
+  for (const event of append.events) {
+    const data = JSON.stringify(event.data);
+    const metadata = metadataText(event.metadata);
+    datas.push(data);
+    metadatas.push(metadata);
+    bytes += data.length + metadata.length;
+  }
   return { ...append, datas, metadatas, bytes };
 }
 
@@ -167,5 +174,41 @@ function outcomes(batch: readonly Written[], { base, notes }: Answer): readonly 
     last += BigInt(append.events.length);
     const revision = note?.[2] ?? Number(append.expected) + append.events.length;
     return { appended: true, position: last, revision, repeated: false };
+  });
+}
+
+/** An append that was stored, with the position of its last event. */
+export type Stored = {
+  readonly append: Written;
+  readonly position: bigint;
+  readonly revision: number;
+};
+
+let lastReadMetadata: { readonly text: string; readonly read: EventMetadata } | undefined;
+
+/** The events of one command share one metadata text, which is parsed once. */
+function metadataOf(text: string): EventMetadata {
+  if (lastReadMetadata?.text !== text)
+    lastReadMetadata = { text, read: JSON.parse(text) as EventMetadata };
+  return lastReadMetadata.read;
+}
+
+/** The events as a reader of the table would get them: parsed from the JSON that was sent. */
+export function storedEvents(log: Log, { append, position, revision }: Stored): RecordedEvent[] {
+  const { streamId, events, datas, metadatas } = append;
+  return events.map(({ id, type, schemaVersion, time }, index) => {
+    const before = events.length - 1 - index;
+    return {
+      log,
+      streamId,
+      revision: revision - before,
+      position: position - BigInt(before),
+      id,
+      type,
+      schemaVersion,
+      time,
+      data: JSON.parse(datas[index] ?? '{}') as JsonObject,
+      metadata: metadataOf(metadatas[index] ?? '{}'),
+    };
   });
 }

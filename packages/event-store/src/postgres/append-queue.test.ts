@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { written } from './append-batch.ts';
-import { appendQueue, type Waiting } from './append-queue.ts';
+import { appendQueue, type Waiting } from './group-commit.ts';
 
 const CONNECTIONS = 2;
 const SECOND_BATCH_APPENDS = 16;

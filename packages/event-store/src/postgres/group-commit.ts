@@ -1,5 +1,5 @@
 import { failpoint, metrics } from '@cardea/runtime';
-import { checkSizes } from '../appends/append-sizes.ts';
+import { checkSizes } from '../appends/limits.ts';
 import {
   type Append,
   type AppendOutcome,
@@ -7,10 +7,8 @@ import {
   EventStoreUnavailable,
   type Log,
 } from '../event-store.ts';
-import { appendBatch, type Written, written } from './append-batch.ts';
-import { appendQueue, type Waiting } from './append-queue.ts';
+import { appendBatch, type Stored, type Written, written } from './append-batch.ts';
 import type { Connection } from './connection.ts';
-import type { Stored } from './stored-events.ts';
 
 /** The maximum size of one append. More would be a bug. */
 const APPEND_BYTES_MAX = 8_000_000;
@@ -59,7 +57,7 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
       queues.set(log, queue);
       waiting -= batch.length;
       metrics.appendQueue.set(waiting);
-      waitingBytes -= bytesOf(batch);
+      for (const { append } of batch) waitingBytes -= append.bytes;
       void commit(connection, log, batch, watch).finally(() => {
         queue.done(batch);
         idle.push(connection);
@@ -89,12 +87,6 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
   };
 }
 
-const bytesOf = (batch: readonly Waiting[]): number =>
-  batch.reduce((sum, { append }) => sum + append.bytes, 0);
-
-const eventsOf = (appends: readonly Written[]): number =>
-  appends.reduce((sum, { events }) => sum + events.length, 0);
-
 /**
  * Settles every append of the batch. If one of them makes the whole batch fail, it is found by sending each separately.
  */
@@ -106,10 +98,15 @@ async function commit(
 ): Promise<void> {
   const send = async (part: readonly Waiting[], careful: boolean) => {
     await failpoint('append.before_commit');
-    const appends = part.map(({ append }) => append);
+    const appends: Written[] = [];
+    let events = 0;
+    for (const { append } of part) {
+      appends.push(append);
+      events += append.events.length;
+    }
     const told = watch.isNoticeDue(log);
     const outcomes = await appendBatch(connection, log, appends, { careful, told });
-    metrics.appendBatchEvents.observe(eventsOf(appends));
+    metrics.appendBatchEvents.observe(events);
     await failpoint('append.after_commit');
     const stored = settle(part, outcomes);
     if (stored.length > 0) watch.onStored(log, stored, told);
@@ -136,4 +133,71 @@ function settle(batch: readonly Waiting[], outcomes: readonly AppendOutcome[]): 
     if (outcome.appended && !outcome.repeated) stored.push({ append, ...outcome });
   }
   return stored;
+}
+
+/** A batch takes its share of the queue, but at least this many appends if there are as many. */
+const BATCH_APPENDS_MIN = 32;
+const BATCH_EVENTS_MAX = 256;
+const BATCH_BYTES_MAX = 1_000_000;
+/**
+ * With fewer appends a second batch of the log would mostly wait for the first one's lock and then pay for its own
+ * flush. They wait for its end instead and form the next batch.
+ */
+const SECOND_BATCH_APPENDS_MIN = 16;
+
+export type Waiting = {
+  readonly append: Written;
+  readonly resolve: (outcome: AppendOutcome) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * The waiting appends of one log. A stream is in one batch at a time and its appends keep their order. So an append
+ * whose stream is in a running batch is skipped, as are all later ones of that stream.
+ */
+export function appendQueue() {
+  let queue: Waiting[] = [];
+  const busyStreams = new Set<string>();
+  let inFlight = 0;
+
+  const takeBatch = (connectionsIdle: number): readonly Waiting[] => {
+    if (inFlight > 0 && queue.length < SECOND_BATCH_APPENDS_MIN) return [];
+    // A single batch with everything would make the connections take turns instead of working in parallel.
+    const appendsMax = Math.max(BATCH_APPENDS_MIN, Math.ceil(queue.length / connectionsIdle));
+    const batch: Waiting[] = [];
+    const left: Waiting[] = [];
+    const passedOver = new Set<string>();
+    let events = 0;
+    let bytes = 0;
+    for (const waiting of queue) {
+      const { streamId, events: own, bytes: ownBytes } = waiting.append;
+      const fits =
+        batch.length === 0 ||
+        (batch.length < appendsMax &&
+          events + own.length <= BATCH_EVENTS_MAX &&
+          bytes + ownBytes <= BATCH_BYTES_MAX);
+      if (!fits || busyStreams.has(streamId) || passedOver.has(streamId)) {
+        left.push(waiting);
+        passedOver.add(streamId);
+        continue;
+      }
+      busyStreams.add(streamId);
+      batch.push(waiting);
+      events += own.length;
+      bytes += ownBytes;
+    }
+    queue = left;
+    if (batch.length > 0) inFlight += 1;
+    return batch;
+  };
+
+  return {
+    push: (waiting: Waiting) => void queue.push(waiting),
+    takeBatch,
+    /** Call it when the batch has ended. Its streams may be written again. */
+    done: (batch: readonly Waiting[]) => {
+      inFlight -= 1;
+      for (const { append } of batch) busyStreams.delete(append.streamId);
+    },
+  };
 }

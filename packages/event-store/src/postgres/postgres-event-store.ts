@@ -1,14 +1,13 @@
 import { processSession } from '@cardea/postgres';
 import { type Logger, systemClock } from '@cardea/runtime';
-import { inProgress } from '../appends/in-progress.ts';
-import { outsideAllTransactions } from '../appends/outside-transactions.ts';
+import { inProgress, outsideAllTransactions } from '../appends/store-calls.ts';
 import type { EventStore, Log } from '../event-store.ts';
+import { storedEvents } from './append-batch.ts';
 import { type ConnectionOptions, connection, ownConnections } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
 import { logTails } from './log-tail.ts';
 import { type NoticeSession, notices } from './notices.ts';
 import { inTurn, logReader, streamReader } from './reading.ts';
-import { storedEvents } from './stored-events.ts';
 
 /** Batches in flight. A third one would slow all down. */
 const WRITERS = 2;

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Append, EventMetadata } from '../event-store.ts';
-import { written } from './append-batch.ts';
-import { storedEvents } from './stored-events.ts';
+import { storedEvents, written } from './append-batch.ts';
 
 const appendOf = (streamId: string, metadata: EventMetadata): Append => ({
   streamId,

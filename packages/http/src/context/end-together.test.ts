@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { endAll, endTogether, TOGETHER_MAX } from './end-together.ts';
+import { endAll, endTogether, TOGETHER_MAX } from './write-answer.ts';
 
 function fixture() {
   const ended: string[] = [];

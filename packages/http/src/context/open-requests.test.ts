@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { OpenRequests, type Placed } from './open-requests.ts';
+import { OpenRequests, type Placed } from './http-context.ts';
 
 it('has those that were added and are not deleted', () => {
   const open = new OpenRequests<Placed & { readonly name: string }>();

@@ -105,7 +105,7 @@ export const machineScopeOf = ({
 export type ApplicationScope = 'account' | 'roles' | 'any';
 
 /**
- * Which tokens must have a recent sign-in (`step-up.ts`). `users`: each token of a user. `applications`: only tokens of
+ * Which tokens must have a recent sign-in (`authorize.ts`). `users`: each token of a user. `applications`: only tokens of
  * applications, because `docs/contract.md` promises the endpoint to every login token. `none`: no token.
  */
 export type StepUp = 'users' | 'applications' | 'none';

@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { discard, unhurried } from './unhurried.ts';
+import { discard, unhurried } from './body.ts';
 
 const PART_BYTES = 64 * 1024;
 const UNWANTED_BYTES = 256 * 1024;

@@ -4,11 +4,11 @@
  * the value.
  */
 import { instantOf } from '@cardea/contracts';
+import { storedId } from '@cardea/runtime';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Fault } from '../refusals/refusal.ts';
-import { readIdsOf } from './own-ids.ts';
 
 /** The most bytes of UTF-8 for one UTF-16 unit. */
 const UNIT_BYTES_MAX = 3;
@@ -268,3 +268,63 @@ function allowedBy({ keyword, params }: FieldError): Pick<Fault, 'allowed' | 'li
   if (keyword === 'enum' && allowedValues !== undefined) return { allowed: allowedValues };
   return keyword === 'const' && allowedValue !== undefined ? { allowed: [allowedValue] } : {};
 }
+
+/**
+ * Converts ids of a request to the case in which they are stored, because .NET and SQL Server print UUIDs in capitals.
+ * Ids are the fields that the contract names `id`, `*_id` or `*_ids`, unless their schema is marked as `exactText`.
+ * Keys and values of free-form maps are the caller's own. The value has not been validated yet.
+ */
+type ReadIds = (value: unknown) => void;
+
+const ID_NAME = /^(?:.*_)?ids?$/;
+const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'];
+
+/** Returns undefined for a schema without ids. */
+function readIdsOf(schema: unknown): ReadIds | undefined {
+  if (!isNode(schema)) return undefined;
+  const readers = [
+    ...Object.entries((schema['properties'] ?? {}) as Node).map(readField),
+    readItems(schema['items']),
+    ...ALTERNATIVES.flatMap((keyword) => ((schema[keyword] ?? []) as unknown[]).map(readIdsOf)),
+  ].filter((reader) => reader !== undefined);
+  if (readers.length === 0) return undefined;
+  return (value) => {
+    for (const read of readers) read(value);
+  };
+}
+
+function readField([name, schema]: readonly [string, unknown]): ReadIds | undefined {
+  if (ID_NAME.test(name)) return isExact(schema) ? undefined : readId(name);
+  const readInside = readIdsOf(schema);
+  if (readInside === undefined) return undefined;
+  return (value) => {
+    if (isNode(value)) readInside(value[name]);
+  };
+}
+
+const readId =
+  (name: string): ReadIds =>
+  (value) => {
+    if (!isNode(value) || !Object.hasOwn(value, name)) return;
+    const field = value[name];
+    if (typeof field === 'string') value[name] = storedId(field);
+    else if (Array.isArray(field)) value[name] = field.map(textInStoredCase);
+  };
+
+const textInStoredCase = (item: unknown): unknown =>
+  typeof item === 'string' ? storedId(item) : item;
+
+function readItems(schema: unknown): ReadIds | undefined {
+  const readItem = readIdsOf(schema);
+  if (readItem === undefined) return undefined;
+  return (value) => {
+    if (Array.isArray(value)) for (const item of value) readItem(item);
+  };
+}
+
+/** Whether the schema, an alternative of it, or the items of a list are marked. */
+const isExact = (schema: unknown): boolean =>
+  isNode(schema) &&
+  (schema['exactText'] === true ||
+    isExact(schema['items']) ||
+    ALTERNATIVES.some((keyword) => ((schema[keyword] ?? []) as unknown[]).some(isExact)));

@@ -9,12 +9,14 @@ import {
   DPOP_ALGORITHMS,
   type Principal,
   type Unproven,
+  type UserPrincipal,
 } from '@cardea/auth';
 import { storedId } from '@cardea/runtime';
 import {
   applicationScopeOf,
   type Caller,
   machineScopeOf,
+  type StepUp,
   stepUpOf,
   USER_CALLERS,
 } from '../contract/caller.ts';
@@ -22,7 +24,6 @@ import type { Contract } from '../contract/contract.ts';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
 import type { Call } from './call.ts';
 import type { Route } from './route.ts';
-import { withoutRecentSignIn, withoutSignIn } from './step-up.ts';
 
 const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
@@ -224,4 +225,51 @@ function machineWithoutRight(
   // If a key's scope suffices, so does the machine's.
   if (who.some(isScope) || who.some((caller) => roles.includes(caller))) return undefined;
   return refusalOf('forbidden');
+}
+
+/** The maximum age of a recent sign-in. */
+export const AUTH_AGE_SECONDS_MAX = 600;
+const MS = 1_000;
+
+/** The challenge of a 401 `step_up_required` (RFC 9470, section 3). */
+export const stepUpHeaders = (maxAgeSeconds: number) => ({
+  'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age="${maxAgeSeconds}"`,
+});
+
+type SignIn = Pick<UserPrincipal, 'authTime' | 'clientId'>;
+
+/**
+ * Some calls require a recent sign-in, however old the session is (RFC 9470). Access tokens contain the
+ * time of the sign-in. The request pipeline checks it first from the token, and again after identity has confirmed the
+ * caller. If the session has ended, identity reports no sign-in, so the second check fails.
+ */
+export function withoutRecentSignIn(
+  signIn: SignIn,
+  { stepUp, now }: { readonly stepUp: StepUp; readonly now: Date },
+): Refusal | undefined {
+  const { authTime, clientId } = signIn;
+  if (!asksFor(stepUp, clientId)) return undefined;
+  const isRecent = authTime !== null && now.getTime() / MS - authTime < AUTH_AGE_SECONDS_MAX;
+  return isRecent ? undefined : stepUpRequired();
+}
+
+/** Does not compare the age again, because an accepted call may last longer than the sign-in stays recent. */
+export const withoutSignIn = (
+  { authTime, clientId }: SignIn,
+  stepUp: StepUp,
+): Refusal | undefined =>
+  authTime === null && asksFor(stepUp, clientId) ? stepUpRequired() : undefined;
+
+const stepUpRequired = (): Refusal =>
+  refusalOf('step_up_required', { headers: stepUpHeaders(AUTH_AGE_SECONDS_MAX) });
+
+function asksFor(stepUp: StepUp, clientId: string | null): boolean {
+  switch (stepUp) {
+    case 'users':
+      return true;
+    case 'applications':
+      return clientId !== null;
+    case 'none':
+      return false;
+  }
 }

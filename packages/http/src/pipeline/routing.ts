@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
-import { isPreflight, preflightHeaders } from '../context/cross-origin.ts';
+import { isPreflight, preflightHeaders } from '../context/headers.ts';
 import type { HttpContext } from '../context/http-context.ts';
 import { answersHead, type Contract } from '../contract/contract.ts';
 import { type Refusal, refusalOf, refusalOfThrow } from '../refusals/refusal.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stepUpHeaders, withoutRecentSignIn } from './step-up.ts';
+import { stepUpHeaders, withoutRecentSignIn } from './authorize.ts';
 
 const now = new Date(1_000_000 * 1_000);
 const at = (authTime: number | null, clientId: string | null = null) => ({ authTime, clientId });

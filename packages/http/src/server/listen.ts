@@ -5,8 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { type Ids, isLoopback } from '@cardea/runtime';
-import { endAll } from '../context/end-together.ts';
-import { errorBody } from '../context/write-answer.ts';
+import { endAll, errorBody } from '../context/write-answer.ts';
 import { AWAITS_CONTINUE } from '../input/body.ts';
 import { invalid, type Refusal, refusalOf } from '../refusals/refusal.ts';
 

@@ -29,8 +29,7 @@ import {
 } from './database.ts';
 import { asUnavailable } from './database-errors.ts';
 import { CONNECTION_WAIT_MS, driverPool, type PoolForm, type PoolName } from './driver-pool.ts';
-import { answersOf, inOneTrip } from './one-trip.ts';
-import { openTransaction, statementOf } from './open-transaction.ts';
+import { answersOf, inOneTrip, openTransaction, statementOf } from './one-trip.ts';
 
 /**
  * How many connections are opened at the same time. A busy server opens each of them slowly. If every loop of a

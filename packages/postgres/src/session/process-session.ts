@@ -14,7 +14,7 @@ import {
   outsideTransactions,
 } from '@cardea/runtime';
 import { Client, type QueryConfig, type QueryResultRow } from 'pg';
-import { type OtherProcesses, otherProcesses } from './other-processes.ts';
+import { type OtherListeners, type OtherProcesses, otherProcesses } from './other-processes.ts';
 import { sessionName } from './session-name.ts';
 import { type Listener, subscriptions } from './subscriptions.ts';
 
@@ -31,17 +31,6 @@ const SESSION_KIND = 'cardea-leader';
 const JOINED_CHANNEL = 'cardea_joined';
 /** The channel on which each session announces that it has released a lock. */
 const RELEASED_CHANNEL = 'cardea_released';
-
-/** Whether other processes may receive notices on this database. */
-export type OtherListeners = {
-  /** True also while that is unknown. */
-  arePossible(): boolean;
-  /**
-   * The listener is called when an announcement was received or may have been missed. Returns the function that ends
-   * it.
-   */
-  onHeard(listener: () => void): () => void;
-};
 
 /** A lease is lost when the session ends: another process may already have taken over. */
 export interface ProcessSession extends Leases {

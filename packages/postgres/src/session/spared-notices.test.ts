@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sparedNotices } from './spared-notices.ts';
+import { sparedNotices } from './other-processes.ts';
 
 /** Other processes that come and go, and the notices that they receive. */
 function world() {

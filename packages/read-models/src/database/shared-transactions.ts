@@ -4,10 +4,15 @@
  * server refuses one, each is sent in a separate transaction, and only the faulty one fails.
  */
 import { isOutage } from '@cardea/log-follower';
-import type { Database, Queryable, Sql, Statement } from '@cardea/postgres';
-import { statementOf } from '@cardea/postgres';
+import {
+  type Database,
+  type Queryable,
+  type Sql,
+  type Statement,
+  statementOf,
+} from '@cardea/postgres';
+import { outsideTransactions } from '@cardea/runtime';
 import type { QueryResultRow } from 'pg';
-import { perTurn } from './per-turn.ts';
 
 type Answer = { readonly rows: readonly QueryResultRow[]; readonly rowCount: number };
 type Answering = readonly Answer[] | Promise<readonly Answer[]>;
@@ -63,5 +68,26 @@ export function sharedTransactions(
       const [answer] = await together([statementOf(sql, values)]);
       return answer as { readonly rows: readonly Row[]; readonly rowCount: number };
     },
+  };
+}
+
+/**
+ * Collects what is added in one turn of the event loop, and passes it on together. `joining` may add more just before
+ * that.
+ */
+export function perTurn<T>(
+  send: (all: readonly T[]) => Promise<void>,
+  joining: () => void = () => {},
+): (each: T) => void {
+  let waiting: T[] = [];
+  const flush = (): void => {
+    joining();
+    const all = waiting;
+    waiting = [];
+    void send(all);
+  };
+  return (each) => {
+    if (waiting.length === 0) outsideTransactions(() => setImmediate(flush));
+    waiting.push(each);
   };
 }

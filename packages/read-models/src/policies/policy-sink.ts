@@ -54,13 +54,12 @@ export function policySink(options: PolicySinkOptions): Sink {
   const types = new Set(policy.on);
   return {
     load: () => loadCheckpoint(database.system, of),
-    prepare: async () => undefined,
-    changes: async ({ events, through }, checkpoint, signal) => {
+    apply: async ({ events, through }, checkpoint, signal) => {
       const mine = events.filter(({ type }) => types.has(type));
-      if (mine.length === 0) return undefined;
       const parked = await handleAll(options, mine, { checkpoint, signal });
-      if (parked.length === 0) return undefined;
-      return () => moveCheckpoint(database.system, { of, checkpoint }, through, parked);
+      if (parked.length === 0) return false;
+      await moveCheckpoint(database.system, { of, checkpoint }, through, parked);
+      return true;
     },
     setAside: (event, error, checkpoint) => {
       const parked = [parkedEvent(event, errorCode(error))];

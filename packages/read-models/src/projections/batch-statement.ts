@@ -12,8 +12,6 @@ import {
   positionsChannel,
 } from '@cardea/log-follower';
 import type { Statement } from '@cardea/postgres';
-import { placeholders, preparedTexts } from './prepared-texts.ts';
-import type { Table } from './projection.ts';
 import {
   type Add,
   addStep,
@@ -21,6 +19,8 @@ import {
   type Put,
   patchedColumns,
   patchStep,
+  placeholders,
+  preparedTexts,
   putStep,
   type Remove,
   type RowChange,
@@ -28,6 +28,7 @@ import {
   type Step,
   type StepTarget,
 } from './row-steps.ts';
+import type { Table } from './table.ts';
 
 export type { RowChange } from './row-steps.ts';
 
@@ -47,13 +48,19 @@ export const isElsewhere = (error: unknown): boolean =>
   error instanceof Error && error.message.includes(ELSEWHERE);
 
 export function batchStatement(batch: Batch): Statement {
-  const steps = batch.changes.flatMap(({ table, changes }) =>
-    stepsOf(
-      { name: `${batch.schema}.${table.name}`, table, condition: 'EXISTS (SELECT FROM moved)' },
-      byKind(changes),
-    ),
-  );
-  const values: unknown[] = steps.flatMap(({ literals }) => literals);
+  const steps: Step[] = [];
+  for (const { table, changes } of batch.changes) {
+    const name = `${batch.schema}.${table.name}`;
+    steps.push(...stepsOf({ name, table, condition: 'EXISTS (SELECT FROM moved)' }, changes));
+  }
+  const values: unknown[] = [];
+  let shape = `${batch.schema}; ${batch.told}`;
+  let isPatched = false;
+  for (const step of steps) {
+    values.push(...step.literals);
+    shape += `; ${step.kind} ${step.shape}`;
+    isPatched ||= step.kind === 'patch';
+  }
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const of = { ...batch, kind: 'projection' as const };
   const parking =
@@ -72,15 +79,9 @@ export function batchStatement(batch: Batch): Statement {
       set_config('synchronous_commit', 'off', true)${notice}
     FROM (SELECT count(*) AS n FROM moved) AS moves`;
   };
-  const patched = steps.some(({ kind }) => kind === 'patch');
   // Each combination of patched columns has its own text. Together they are too many to keep all prepared.
-  const isCommon = (steps.length === 1 || !patched) && parking.length === 0;
+  const isCommon = (steps.length === 1 || !isPatched) && parking.length === 0;
   if (!isCommon) return { text: text(), values };
-  const shape = [
-    batch.schema,
-    batch.told,
-    ...steps.map(({ kind, shape }) => `${kind} ${shape}`),
-  ].join('; ');
   return { ...commonText(shape, text), values };
 }
 
@@ -88,11 +89,12 @@ const commonText = preparedTexts('batch');
 
 type PatchGroup = { readonly columns: readonly string[]; readonly patches: Patch[] };
 
-function byKind(changes: readonly RowChange[]) {
+/** One step for each kind of change, and for patches one for each set of columns. */
+function stepsOf(target: StepTarget, changes: readonly RowChange[]): Step[] {
   const puts: Put[] = [];
   const removes: Remove[] = [];
   const adds: Add[] = [];
-  const groups = new Map<string, PatchGroup>();
+  const patches = new Map<string, PatchGroup>();
   for (const change of changes) {
     switch (change.kind) {
       case 'put':
@@ -102,14 +104,19 @@ function byKind(changes: readonly RowChange[]) {
         removes.push(change);
         break;
       case 'patch':
-        group(groups, change);
+        group(patches, change);
         break;
       case 'add':
         adds.push(change);
         break;
     }
   }
-  return { puts, removes, adds, patches: [...groups.values()] };
+  const steps: Step[] = [];
+  if (puts.length > 0) steps.push(putStep(target, puts));
+  if (adds.length > 0) steps.push(addStep(target, adds));
+  for (const patched of patches.values()) steps.push(patchStep(target, patched));
+  if (removes.length > 0) steps.push(removeStep(target, removes));
+  return steps;
 }
 
 /** Patches of the same columns share a step. A patch without columns changes nothing. */
@@ -120,16 +127,4 @@ function group(groups: Map<string, PatchGroup>, patch: Patch): void {
   const found = groups.get(name) ?? { columns, patches: [] };
   groups.set(name, found);
   found.patches.push(patch);
-}
-
-function stepsOf(
-  target: StepTarget,
-  { puts, adds, patches, removes }: ReturnType<typeof byKind>,
-): Step[] {
-  return [
-    ...(puts.length > 0 ? [putStep(target, puts)] : []),
-    ...(adds.length > 0 ? [addStep(target, adds)] : []),
-    ...patches.map((group) => patchStep(target, group)),
-    ...(removes.length > 0 ? [removeStep(target, removes)] : []),
-  ];
 }

@@ -16,7 +16,7 @@ import { type Clock, type Logger, type Loops, pacing } from '@cardea/runtime';
 import { type SharedTransactions, sharedTransactions } from '../database/shared-transactions.ts';
 import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
-import { projectionSink } from './projection-sink.ts';
+import { projectionSink } from './projector.ts';
 
 /** How long a stored checkpoint may lag after events without effect, if other processes may wait for it. */
 const IDLE_STORE_MS = 25;

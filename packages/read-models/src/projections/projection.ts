@@ -13,21 +13,7 @@ import {
   type Total,
 } from '@cardea/event-store';
 import type { Statement } from '@cardea/postgres';
-import type { Change, Upsert } from './change.ts';
-
-/** A column's SQL type determines how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
-export type Table = {
-  /** The name without a schema. The tables are in the service's schema, or in that of a rebuild. */
-  readonly name: string;
-  readonly key: readonly string[];
-  readonly columns: { readonly [column: string]: string };
-  /** Columns that may be null. */
-  readonly nullable?: readonly string[];
-  /**
-   * Columns with the time since which another column has its value. An upsert only changes them if that value changes.
-   */
-  readonly since?: { readonly [column: string]: string };
-};
+import type { Table, TableChange } from './table.ts';
 
 export type ProjectionTools = {
   /**
@@ -39,12 +25,6 @@ export type ProjectionTools = {
     place: { readonly streamId: string; readonly field: string },
   ): Promise<string | null>;
 };
-
-/** A change of one row of one named table. */
-export type TableChange = { readonly table: string; readonly change: Change<object, object> };
-
-/** The same as `TableChange`, for a consumer's tables. */
-export type TableWrite = TableChange | { readonly table: string; readonly change: Upsert };
 
 type Changes = readonly TableChange[] | Promise<readonly TableChange[]>;
 

@@ -6,17 +6,20 @@ import type { RecordedEvent } from '@cardea/event-store';
 import {
   type Checkpoint,
   Fenced,
+  type IdleCheckpoints,
   isOutage,
   loadCheckpoint,
   type ParkedEvent,
   parkedEvent,
+  type Sink,
 } from '@cardea/log-follower';
 import type { Database, SparedNotices, Statement } from '@cardea/postgres';
-import { errorCode, failpoint } from '@cardea/runtime';
+import { errorCode, failpoint, type Logger, span } from '@cardea/runtime';
 import type { SharedTransactions } from '../database/shared-transactions.ts';
 import { type Batch, batchStatement, isElsewhere, type RowChange } from './batch-statement.ts';
-import { foldByKey } from './change.ts';
-import type { Projection, ProjectionTools, TableChange } from './projection.ts';
+import type { PositionBoard } from './positions.ts';
+import type { Projection, ProjectionTools } from './projection.ts';
+import { foldByKey, type TableChange } from './table.ts';
 
 export type ProjectorOptions = {
   readonly projection: Projection;
@@ -103,7 +106,7 @@ export class Projector {
   }
 
   /** Whether the events do not affect this projection, so that only its checkpoint has to move. */
-  isIdle(checkpoint: Checkpoint, events: readonly RecordedEvent[]): boolean {
+  ignores(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean {
     const { on, apply } = this.#options.projection;
     return !events.some(
       ({ type, streamId }) =>
@@ -150,11 +153,13 @@ export class Projector {
   }
 
   #fold(changes: readonly TableChange[]): Batch['changes'] {
-    const byTable = Map.groupBy(changes, (change) => change.table);
     const folded: Batch['changes'][number][] = [];
     for (const table of this.#tables.values()) {
-      const mine = byTable.get(table.name)?.map(({ change }) => change as RowChange);
-      if (mine !== undefined) folded.push({ table, changes: foldByKey(table.key, mine) });
+      const mine: RowChange[] = [];
+      for (const { table: name, change } of changes) {
+        if (name === table.name) mine.push(change as RowChange);
+      }
+      if (mine.length > 0) folded.push({ table, changes: foldByKey(table.key, mine) });
     }
     return folded;
   }
@@ -192,8 +197,49 @@ export class Projector {
   statementsOf(batch: Batch, applied: readonly RecordedEvent[]): readonly Statement[] {
     const { projection, schema, rebuilding } = this.#options;
     const { apply } = projection;
-    const events = applied.filter(({ type }) => apply?.on.includes(type));
-    const own = events.length === 0 ? [] : apply?.statements(events, { rebuilding, schema });
-    return [batchStatement(batch), ...(own ?? [])];
+    const statements = [batchStatement(batch)];
+    if (apply === undefined) return statements;
+    const events: RecordedEvent[] = [];
+    for (const event of applied) if (apply.on.includes(event.type)) events.push(event);
+    if (events.length > 0) statements.push(...apply.statements(events, { rebuilding, schema }));
+    return statements;
   }
+}
+
+/** A projection as a sink of its log. It writes rows and checkpoint in one statement, then wakes waiting callers. */
+
+export type ProjectionSinkOptions = Omit<ProjectorOptions, 'rebuilding' | 'onParked'> & {
+  readonly idle: IdleCheckpoints;
+  readonly positions: PositionBoard;
+  readonly log: Logger;
+};
+
+/** A projection as a sink of its log. It writes rows and checkpoint in one statement, then wakes waiting callers. */
+export function projectionSink(options: ProjectionSinkOptions): Sink {
+  const { projection, positions, idle, log } = options;
+  const onParked = (event: RecordedEvent, error: unknown): void => {
+    const fields = { stream_id: event.streamId, event_type: event.type, code: errorCode(error) };
+    log.error(fields, 'stream parked');
+  };
+  const projector = new Projector({ ...options, rebuilding: false, onParked });
+  return {
+    load: () => projector.load(),
+    prepare: async () => {
+      await failpoint('loop.stuck');
+    },
+    apply: async ({ events }, checkpoint) => {
+      await span('project', () => projector.apply(checkpoint, events), {
+        attributes: { projection: projection.name, events: events.length },
+        links: () => events.map(({ metadata }) => metadata.traceparent),
+      });
+      return true;
+    },
+    setAside: (event, error, checkpoint) => projector.setAside(checkpoint, event, error),
+    ignores: projector.ignores.bind(projector),
+    idle,
+    moved: (position, events) => {
+      positions.advance(projection.name, position);
+      if (events.length > 0) projection.onCommitted?.(events);
+    },
+  };
 }

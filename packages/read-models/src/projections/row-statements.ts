@@ -1,8 +1,5 @@
 /** Writes the rows of a consumer's batch in as few statements as their order allows. */
 import type { Statement } from '@cardea/postgres';
-import type { Upsert } from './change.ts';
-import { placeholders, preparedTexts } from './prepared-texts.ts';
-import type { Table, TableWrite } from './projection.ts';
 import {
   type Add,
   addStep,
@@ -10,6 +7,8 @@ import {
   type Put,
   patchedColumns,
   patchStep,
+  placeholders,
+  preparedTexts,
   putStep,
   type Remove,
   type RowChange,
@@ -18,6 +17,7 @@ import {
   type StepTarget,
   upsertStep,
 } from './row-steps.ts';
+import type { Table, TableWrite, Upsert } from './table.ts';
 
 /** The tables into which a consumer writes rows, and their schema. */
 export type RowTarget = { readonly schema: string; readonly tables: readonly Table[] };

@@ -2,9 +2,8 @@
  * The statements that write rows of one table. Each statement makes one kind of change, over arrays with an element per
  * row.
  */
-import { arrayLiteral, castOf, parameterType } from '../database/array-parameter.ts';
-import type { Change, Upsert } from './change.ts';
-import type { Table } from './projection.ts';
+import { hash } from 'node:crypto';
+import type { Change, Table, Upsert } from './table.ts';
 
 export type RowChange = Change<Record<string, unknown>, Record<string, unknown>>;
 
@@ -31,10 +30,12 @@ export type Remove = Extract<RowChange, { kind: 'remove' }>;
 export type Add = Extract<RowChange, { kind: 'add' }>;
 
 /** The columns that a patch changes, in one order for all patches. */
-export const patchedColumns = ({ columns }: Patch): readonly string[] =>
-  Object.keys(columns)
-    .filter((column) => columns[column] !== undefined)
-    .sort();
+export function patchedColumns({ columns }: Patch): readonly string[] {
+  const patched: string[] = [];
+  for (const column of Object.keys(columns))
+    if (columns[column] !== undefined) patched.push(column);
+  return patched.sort();
+}
 
 export function putStep(target: StepTarget, puts: readonly Put[]): Step {
   const { name, table } = target;
@@ -101,8 +102,9 @@ export function patchStep(
   { columns, patches }: { readonly columns: readonly string[]; readonly patches: readonly Patch[] },
 ): Step {
   const { name, table } = target;
-  const rows = patches.map((patch) => ({ ...patch.columns, ...patch.of }));
-  const all = [...table.key, ...columns.filter((column) => !table.key.includes(column))];
+  const rows: Record<string, unknown>[] = [];
+  for (const patch of patches) rows.push({ ...patch.columns, ...patch.of });
+  const all = [...new Set([...table.key, ...columns])];
   const text: Step['text'] = (placeholder) => {
     const update = columns.map((column) => `${id(column)} = ${cast(table, column)}`).join(', ');
     return `UPDATE ${name} AS t SET ${update} FROM ${unnest(table, all, placeholder)}
@@ -127,17 +129,19 @@ const whereOf = ({ condition }: StepTarget): string =>
 const andOf = ({ condition }: StepTarget): string =>
   condition === undefined ? '' : ` AND ${condition}`;
 
-const literalsOf = (
+function literalsOf(
   table: Table,
   columns: readonly string[],
   rows: readonly Record<string, unknown>[],
-): readonly string[] =>
-  columns.map((column) =>
-    arrayLiteral(
-      typeOf(table, column),
-      rows.map((row) => row[column]),
-    ),
-  );
+): readonly string[] {
+  const literals: string[] = [];
+  for (const column of columns) {
+    const values: unknown[] = [];
+    for (const row of rows) values.push(row[column]);
+    literals.push(arrayLiteral(typeOf(table, column), values));
+  }
+  return literals;
+}
 
 function unnest(table: Table, columns: readonly string[], placeholder: () => string): string {
   const arrays = columns.map(
@@ -162,3 +166,66 @@ function typeOf(table: Table, column: string): string {
 }
 
 const id = (column: string): string => `"${column}"`;
+
+type PreparedText = { readonly name: string; readonly text: string };
+
+/**
+ * Keeps the text of each shape and prepares it under a name, because most statements of one writer have one of a few
+ * shapes. The number of texts is the number of shapes in the code.
+ */
+export function preparedTexts(prefix: string) {
+  const known = new Map<string, PreparedText>();
+  return (shape: string, textOf: () => string): PreparedText => {
+    const found = known.get(shape);
+    if (found !== undefined) return found;
+    const text = textOf();
+    const made = { name: `${prefix}_${hash('sha256', text).slice(0, 24)}`, text };
+    known.set(shape, made);
+    return made;
+  };
+}
+
+/** Returns `$1`, `$2`, … */
+export function placeholders(): () => string {
+  let count = 0;
+  return () => `$${++count}`;
+}
+
+/**
+ * A column of a batch is one parameter, a PostgreSQL array literal, which `unnest` turns into rows again. The type of the
+ * parameter is an array of the column's type. Arrays and JSON are sent as text and cast per row.
+ */
+function parameterType(columnType: string): string {
+  return travelsAsText(columnType) ? 'text[]' : `${columnType}[]`;
+}
+
+const castOf = (name: string, columnType: string): string =>
+  travelsAsText(columnType) ? `${name}::${columnType}` : name;
+
+const travelsAsText = (columnType: string): boolean =>
+  columnType.endsWith('[]') || isJson(columnType);
+
+const isJson = (columnType: string): boolean => columnType === 'jsonb' || columnType === 'json';
+
+function arrayLiteral(columnType: string, values: readonly unknown[]): string {
+  const text = isJson(columnType) ? (value: unknown) => JSON.stringify(value) : scalarText;
+  let literal = '{';
+  for (const [index, value] of values.entries()) {
+    if (index > 0) literal += ',';
+    literal += value === null || value === undefined ? 'NULL' : quoted(text(value));
+  }
+  return `${literal}}`;
+}
+
+function scalarText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof Date) return value.toISOString();
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  if (Array.isArray(value)) return arrayLiteral('text', value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+const SPECIAL = /["\\]/;
+
+const quoted = (text: string): string =>
+  SPECIAL.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;

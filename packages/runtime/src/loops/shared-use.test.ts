@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeClock } from '../clock.ts';
-import { SharedUse } from './shared-use.ts';
+import { SharedUse } from './fair-shares.ts';
 
 describe('a resource of all tenants', () => {
   it('C1 is shared from the second tenant on, until a second after they took turns', async () => {

@@ -1,6 +1,7 @@
 import {
   type Context,
   context,
+  INVALID_SPAN_CONTEXT,
   isSpanContextValid,
   type Link,
   ProxyTracerProvider,
@@ -34,21 +35,25 @@ export type SpanOptions = {
   readonly attributes?: SpanAttributes;
   /** The caller's `traceparent`. The span becomes its child. */
   readonly parent?: string | undefined;
-  /** `traceparent`s of its causes, e.g. of the events of a batch. */
-  readonly links?: readonly (string | undefined)[];
+  /** Returns the `traceparent`s of its causes, e.g. of the events of a batch. */
+  readonly links?: () => readonly (string | undefined)[];
 };
 
 const LINKS_MAX = 32;
 const tracer = trace.getTracer('cardea');
 
-/** Runs the work inside a span, and ends the span with it. Without an SDK it costs almost nothing. */
+/** The span of work that is not traced. */
+const UNRECORDED = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+
+/** Runs the work inside a span, and ends the span with it. Without an SDK it only runs the work. */
 export function span<T>(
   name: string,
   work: (span: Span) => Promise<T>,
   options: SpanOptions = {},
 ): Promise<T> {
+  if (options.parent === undefined && !isTraced()) return work(UNRECORDED);
   const parent = options.parent === undefined ? context.active() : contextOf(options.parent);
-  const links = (options.links ?? []).slice(0, LINKS_MAX).flatMap(linkTo);
+  const links = (options.links?.() ?? []).slice(0, LINKS_MAX).flatMap(linkTo);
   return tracer.startActiveSpan(
     name,
     { attributes: options.attributes ?? {}, links },

@@ -1,7 +1,7 @@
+export { type CopiedRow, type PrintedRow, printedRow, printedTexts } from './pool/copied-rows.ts';
 export type {
   Answers,
   Database,
-  PrintedRow,
   Queryable,
   Sql,
   Statement,

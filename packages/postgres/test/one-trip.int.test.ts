@@ -1,7 +1,14 @@
 import { silentLogger as log, tcpProxy, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase, type PostgresDatabase, type Statement } from '../src/index.ts';
+import {
+  type CopiedRow,
+  openDatabase,
+  type PostgresDatabase,
+  printedRow,
+  printedTexts,
+  type Statement,
+} from '../src/index.ts';
 
 const test = testDatabase();
 const opened: PostgresDatabase[] = [];
@@ -109,6 +116,45 @@ describe('statements sent at once', () => {
     await expect(one.tenant('\0').query(mine.text)).rejects.toThrow();
     const other = await one.asTenant('d', (sql) => sql.query(mine.text));
     expect(other.rows).toEqual([{ tenant: 'd' }]);
+  });
+
+  it('copy rows as text, of any character, and answer what comes before and after', async () => {
+    const TEXTS = [
+      'plain',
+      'tab\tline\nbreak\r\b\f\v',
+      'back\\slash \\N',
+      '',
+      null,
+      'Zoë 🌍',
+      '\u0001',
+    ];
+    const one = single();
+    const answers = await one.asTenantAtOnce<[object, object, object]>('a', [
+      { text: "SELECT set_config('test.texts', $1, true)", values: [JSON.stringify(TEXTS)] },
+      {
+        text: `COPY (SELECT n, t, ARRAY[t, 'a,b'] FROM json_array_elements_text(
+          (SELECT current_setting('test.texts')::json)) WITH ORDINALITY AS x (t, n)) TO STDOUT`,
+      },
+      { text: 'SELECT 1 AS one' },
+    ]);
+    expect(answers[1].rowCount).toBe(TEXTS.length);
+    const rows = (answers[1].rows as unknown as readonly CopiedRow[]).map(printedRow);
+    expect(rows.map(([number, text]) => [number, text])).toEqual(
+      TEXTS.map((text, at) => [String(at + 1), text]),
+    );
+    expect(rows.map(([, , array]) => printedTexts(array ?? ''))).toEqual(
+      TEXTS.map((text) => [text, 'a,b']),
+    );
+    expect(answers[2].rows).toEqual([{ one: 1 }]);
+  });
+
+  it('throw what a copy is refused in its middle, and use the connection again', async () => {
+    const one = single();
+    const [before] = await one.asSystemAtOnce<[{ pid: number }]>([pid]);
+    const copy = { text: 'COPY (SELECT 1 / (3 - n) FROM generate_series(1, 5) AS n) TO STDOUT' };
+    await expect(one.asSystemAtOnce([add(1), copy])).rejects.toMatchObject({ code: '22012' });
+    expect(await stored()).toEqual([]);
+    expect((await one.asSystemAtOnce<[{ pid: number }]>([pid]))[0].rows).toEqual(before.rows);
   });
 
   it('wait for no fsync where they need not be durable', async () => {

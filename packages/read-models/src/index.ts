@@ -1,5 +1,6 @@
 export type {
   Answers,
+  CopiedRow,
   Database,
   PrintedRow,
   Queryable,
@@ -22,6 +23,8 @@ export {
   type PostgresDatabase,
   pageOfTenant,
   pageOfTenants,
+  printedRow,
+  printedTexts,
   type ReadRow,
   type RowOf,
   refuseSharedSessions,

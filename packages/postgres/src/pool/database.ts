@@ -1,5 +1,6 @@
 import { Outage } from '@cardea/runtime';
 import type { QueryResultRow } from 'pg';
+import type { CopiedRow } from './copied-rows.ts';
 
 export type Sql = string | { readonly name: string; readonly text: string };
 
@@ -11,21 +12,13 @@ export interface Queryable {
   ): Promise<{ readonly rows: readonly Row[]; readonly rowCount: number }>;
 }
 
+/** The rows of `COPY … TO STDOUT` are {@link CopiedRow}s. */
 export type Statement = {
   /** Statements with a name are prepared once per connection. */
   readonly name?: string | undefined;
   readonly text: string;
   readonly values?: readonly unknown[] | undefined;
-  /**
-   * Returns its rows as {@link PrintedRow}s, for thousands of rows that are only written out again: creating values and
-   * objects for each row would take most of the time. Times are printed in the zone of the session, unless the
-   * statement says otherwise.
-   */
-  readonly asText?: true;
 };
-
-/** The text that PostgreSQL prints for each column in turn. */
-export type PrintedRow = readonly (string | null)[];
 
 /** The results of several statements, by the types of their rows. */
 export type Answers<Rows extends readonly QueryResultRow[]> = {

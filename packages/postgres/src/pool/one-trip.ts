@@ -67,7 +67,6 @@ type Sent = {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  readonly asText: boolean;
   readonly result: Filled;
 };
 type Settle = {
@@ -95,11 +94,10 @@ class OneTrip extends Query {
     this.query_timeout = limitMs;
     // Converted before anything is sent, because a value that cannot be converted must not leave half of the statements
     // sent.
-    this.#all = statements.map(({ name = '', text, values = [], asText = false }) => ({
+    this.#all = statements.map(({ name = '', text, values = [] }) => ({
       name,
       text,
       values: values.map(prepareValue),
-      asText,
       result: new Result('', types) as Filled,
     }));
     this.#next(0);
@@ -133,11 +131,15 @@ class OneTrip extends Query {
   handleDataRow({ fields }: { readonly fields: unknown }): void {
     const current = this.#current;
     try {
-      if (current?.asText === true) current.result.addRow(fields as Record<string, unknown>);
-      else current?.result.addRow(current.result.parseRow(fields));
+      current?.result.addRow(current.result.parseRow(fields));
     } catch (error) {
       this.#unreadable ??= error as Error;
     }
+  }
+
+  /** The row is read at once, because the driver uses the memory of the message again. */
+  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
+    this.#current?.result.rows.push(chunk.toString('utf8', 0, chunk.length - LINE_BREAK_BYTES));
   }
 
   handleCommandComplete(message: unknown): void {
@@ -175,6 +177,8 @@ class OneTrip extends Query {
     this.text = this.#all[index]?.text ?? '';
   }
 }
+
+const LINE_BREAK_BYTES = 1;
 
 const known = (wire: Wire, name: string): string | undefined =>
   name === '' ? undefined : (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]);

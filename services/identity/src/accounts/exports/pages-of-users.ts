@@ -2,16 +2,17 @@
  * The users of an export, newest first, in pages. Each page is a statement of its own, so no connection is occupied
  * while the client reads. Users who are created during the export are left out.
  */
-import type { Database, PrintedRow } from '@cardea/read-models';
+import type { CopiedRow, Database } from '@cardea/read-models';
 import { type AdminUser, usersAfter } from '../users/administer/admin-users.ts';
-import { type LastUser, lastOf, linesOf, printedUsersAfter } from './lines-of-users.ts';
+import {
+  copiedUsersAfter,
+  type LastUser,
+  lastOf,
+  linesOf,
+  PAGE_LINES_MAX,
+} from './lines-of-users.ts';
 
 const PAGE_USERS_MAX = 500;
-/**
- * Rows per page. A page has about 800 KB of lines. Two pages wait for the client, and a third is read. Pages are
- * several times as large if all names and picture addresses have their maximum length.
- */
-const PAGE_LINES_MAX = 2_000;
 
 export async function countUsers(database: Database, tenantId: string): Promise<number> {
   const { rows } = await database
@@ -45,13 +46,13 @@ export async function* pagesOfLines(
   of: { readonly tenantId: string; readonly now: Date },
 ): AsyncGenerator<{ readonly text: string; readonly count: number }, void> {
   const pageAfter = (after: LastUser | undefined) => {
-    const page = printedUsersAfter(database, { ...of, after, limit: PAGE_LINES_MAX });
+    const page = copiedUsersAfter(database, { ...of, after });
     page.catch(() => {}); // The error is thrown below, unless the consumer has stopped.
     return page;
   };
   let next: ReturnType<typeof pageAfter> | undefined = pageAfter(undefined);
   while (next !== undefined) {
-    const rows: readonly PrintedRow[] = await next;
+    const rows: readonly CopiedRow[] = await next;
     next = rows.length < PAGE_LINES_MAX ? undefined : pageAfter(lastOf(rows));
     if (rows.length > 0) yield { text: linesOf(rows), count: rows.length };
   }

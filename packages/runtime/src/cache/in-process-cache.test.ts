@@ -60,6 +60,13 @@ describe('the cache of one process', () => {
     expect(await cache.get('standing')).toBe('x');
   });
 
+  it('drops the oldest hundredth beyond its limit, and no other', async () => {
+    const cache = inProcessCache(clock, 1_000);
+    for (let n = 0; n <= 1_000; n += 1) await cache.set(`${n}`, 'x');
+    const found = await cache.getMany(['0', '9', '10', '999', '1000']);
+    expect(found).toEqual([undefined, undefined, 'x', 'x', 'x']);
+  });
+
   it('drops the oldest beyond its limit and refuses once closed', async () => {
     const cache = inProcessCache(clock, 2);
     for (const key of ['a', 'b', 'c']) await cache.set(key, key);

@@ -39,7 +39,7 @@ export async function sendExport(
   { clock, log }: Pick<ServiceDependencies, 'clock' | 'log'>,
   response: ServerResponse,
   of: {
-    readonly text: AsyncIterable<string>;
+    readonly text: AsyncIterable<string | Buffer>;
     /** `signal` aborts when the client of the request has disconnected. */
     readonly request: Pick<Request<unknown, unknown, unknown>, 'signal' | 'nextPart'>;
     /** Logged if the export was interrupted. */
@@ -61,9 +61,9 @@ export async function sendExport(
 
 /** Each page is made in a turn of its tenant, as a request of its own would be. A small export is one part. */
 async function* inTurns(
-  pages: AsyncIterable<string>,
+  pages: AsyncIterable<string | Buffer>,
   { nextPart }: Pick<Request<unknown, unknown, unknown>, 'nextPart'>,
-): AsyncGenerator<string, void> {
+): AsyncGenerator<string | Buffer, void> {
   let parts = 0;
   for await (const page of pages) {
     yield page;

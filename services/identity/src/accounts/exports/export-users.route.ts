@@ -87,7 +87,7 @@ function send(
 async function* linesOf(
   { database, clock, userDirectory }: Pick<Dependencies, 'clock' | 'database' | 'userDirectory'>,
   { tenantId, hasHashes }: Wanted,
-): AsyncGenerator<string, void> {
+): AsyncGenerator<string | Buffer, void> {
   let count = 0;
   const of = { tenantId, now: clock.now() };
   if (hasHashes) {
@@ -99,7 +99,7 @@ async function* linesOf(
   } else {
     for await (const page of pagesOfLines(database, of)) {
       count += page.count;
-      yield page.text;
+      yield page.lines;
     }
   }
   yield `${JSON.stringify({ end: true, count })}\n`;

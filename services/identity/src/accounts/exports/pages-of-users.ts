@@ -44,7 +44,7 @@ export async function* pagesOfUsers(
 export async function* pagesOfLines(
   database: Database,
   of: { readonly tenantId: string; readonly now: Date },
-): AsyncGenerator<{ readonly text: string; readonly count: number }, void> {
+): AsyncGenerator<{ readonly lines: Buffer; readonly count: number }, void> {
   const pageAfter = (after: LastUser | undefined) => {
     const page = copiedUsersAfter(database, { ...of, after });
     page.catch(() => {}); // The error is thrown below, unless the consumer has stopped.
@@ -54,6 +54,6 @@ export async function* pagesOfLines(
   while (next !== undefined) {
     const rows: readonly CopiedRow[] = await next;
     next = rows.length < PAGE_LINES_MAX ? undefined : pageAfter(lastOf(rows));
-    if (rows.length > 0) yield { text: linesOf(rows), count: rows.length };
+    if (rows.length > 0) yield { lines: linesOf(rows), count: rows.length };
   }
 }

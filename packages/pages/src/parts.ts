@@ -91,9 +91,10 @@ export const firstRows = <Row>(
 
 /**
  * The id of an object of another service. If the named part lists the object, a script writes its name before the id.
+ * The span keeps both together where a row is shown as a card.
  */
 export const idNamedBy = (path: string, part: string, id: string): Markup =>
-  html`<code data-named-by="${path}?part=${part}">${id}</code>`;
+  html`<span><code data-named-by="${path}?part=${part}">${id}</code></span>`;
 
 /** A part of a page that states the names of objects, for pages of other services. */
 export const namesById = (

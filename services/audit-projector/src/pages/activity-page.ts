@@ -54,7 +54,7 @@ const whoInList = (page: Page, event: AuditEvent): string | Markup => {
   const { actor_agent_id: agent } = event;
   return agent === null
     ? whoOf(page, event)
-    : html`${whoOf(page, event)} ${idNamedBy('/account/agents', 'names', agent)}`;
+    : html`<span>${whoOf(page, event)} ${idNamedBy('/account/agents', 'names', agent)}</span>`;
 };
 const whereOf = ({ source_ip: ip, source_geo_city: city }: AuditEvent): string =>
   [ip, city].filter((each) => each !== null).join(', ') || '–';

@@ -45,7 +45,7 @@ const VICTIM_PAUSE_MS = 5;
 const SETTLED_MS = 60_000;
 const SETTLED_POLL_MS = 2_000;
 /** How long the mail server takes for a mail: long enough for a noisy tenant to fill its share of connections. */
-const MAIL_MS = 200;
+const MAIL_MS = 400;
 const TEST_MS_MAX = 10 * 60_000;
 
 const fixture = processFixture();

@@ -153,12 +153,12 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
 }
 
 /**
- * Plays clients on a thread that is always busy, or always idle. Returns for each of them the share of a second for
- * which its requests were under way, and the longest wait.
+ * Plays clients on a thread that works for the share `work` of its time. Returns for each of them the share of a second
+ * for which its requests were under way, and the longest wait.
  */
-async function shares(floods: readonly Flooding[], isBusy = true) {
+async function shares(floods: readonly Flooding[], work = 1) {
   const clock = fakeClock(START);
-  const turns = new RequestTurns(clock, isBusy ? () => clock.monotonicMs() : IDLE);
+  const turns = new RequestTurns(clock, () => work * clock.monotonicMs());
   const running = floods.map((flood) => clients({ turns, clock }, flood));
   await pass(clock, 1_000);
   for (const each of running) {
@@ -187,8 +187,15 @@ describe('C1 lines on a busy thread', () => {
   });
 
   it('C1 do not rest on an idle thread', async () => {
-    const [, noisy] = await shares([CALM, NOISY], false);
+    const [, noisy] = await shares([CALM, NOISY], 0);
     expect(noisy?.share).toBeGreaterThan(15);
+  });
+
+  it('C1 rest for the work of the thread, and not for what their requests wait for', async () => {
+    const [, busy] = await shares([CALM, NOISY], 1);
+    const [calm, waiting] = await shares([CALM, NOISY], 0.6);
+    expect(waiting?.share).toBeGreaterThan(1.3 * (busy?.share ?? 1));
+    expect(calm?.waitedMs).toBe(0);
   });
 
   it('C1 do not form from two requests at a time', async () => {

@@ -15,7 +15,7 @@ const BEGIN_MAX = 16;
 const WITHOUT_LINE_MAX = 2;
 /**
  * The minimum and the maximum number of a line's requests that may be under way. A number below one means rests: at 1/8
- * a line rests for seven times as long as its request took.
+ * a line rests for seven times as long as its request occupied the thread.
  */
 const UNDER_WAY = { min: 1 / 8, max: 64 } as const;
 /** The thread counts as busy if it worked for more than this share of the time between two looks. */
@@ -26,7 +26,7 @@ const LOOK_MS = 20;
  * tenant feels it.
  */
 const GROWTH = 1 / 8;
-/** A request that takes longer mostly waits, as long polls do. It no longer counts as under way, and needs no rest. */
+/** A request that takes longer mostly waits, as long polls do. It no longer counts as under way, and causes no rest. */
 const UNDER_WAY_MS_MAX = 100;
 /** Rests begin when a line owes this much. A page of a browser sends a few requests at once. */
 const REST_CREDIT_MS = 100;
@@ -38,7 +38,12 @@ const RESTS_MAX = 1_000;
 const WAITING_MAX = 10_000;
 
 /** A request that has begun. The code that began it has to end it. */
-export type Begun = { readonly caller: string; readonly sinceMs: number };
+export type Begun = {
+  readonly caller: string;
+  readonly sinceMs: number;
+  /** The thread's work for each request under way, when this one began. */
+  readonly sinceWorkMs: number;
+};
 
 type Begin = (begun: Begun) => void;
 
@@ -58,6 +63,11 @@ export class RequestTurns {
   readonly #rests = new Map<string, number>();
   /** The requests of each tenant that are under way, the oldest first. */
   readonly #underWay = new Map<string, Set<Begun>>();
+  /** Those that share the work of the thread, of all tenants. The oldest is first. */
+  readonly #working = new Set<Begun>();
+  /** The thread's work so far, divided at each time by the number of requests that shared it. */
+  #workMs = 0;
+  #workedMs: number;
   #waiting = 0;
   #beginsPerTurn = BEGIN_MAX;
   #underWayMax: number = UNDER_WAY.max;
@@ -72,7 +82,8 @@ export class RequestTurns {
     this.#clock = clock;
     this.#busyMs = busyMs;
     this.#use = new SharedUse(clock);
-    this.#looked = { atMs: clock.monotonicMs(), busyMs: busyMs() };
+    this.#workedMs = busyMs();
+    this.#looked = { atMs: clock.monotonicMs(), busyMs: this.#workedMs };
   }
 
   /** Returns undefined for a tenant that is alone. The request begins now, or when the promise resolves. */
@@ -93,9 +104,9 @@ export class RequestTurns {
    * so that one long request takes no more of the thread than many short ones.
    */
   next(caller: string, begun: Begun | undefined): Begun | Promise<Begun> | undefined {
-    if (begun !== undefined) this.#remove(begun);
-    if (!this.#isShared(caller)) return undefined;
     const nowMs = this.#clock.monotonicMs();
+    if (begun !== undefined) this.#remove(begun, nowMs);
+    if (!this.#isShared(caller)) return undefined;
     this.#startTurn(nowMs);
     if (this.#waiting >= WAITING_MAX) return this.#beginNow(caller, nowMs);
     const begins = this.#inLine(caller);
@@ -104,9 +115,9 @@ export class RequestTurns {
   }
 
   end(begun: Begun): void {
-    this.#remove(begun);
-    if (this.#waiting === 0) return;
     const nowMs = this.#clock.monotonicMs();
+    this.#remove(begun, nowMs);
+    if (this.#waiting === 0) return;
     this.#rest(begun, nowMs);
     this.#startTurn(nowMs);
   }
@@ -124,14 +135,13 @@ export class RequestTurns {
     return promise;
   }
 
-  /** The line of the request rests in proportion to the time of the request. */
-  #rest({ caller, sinceMs }: Begun, nowMs: number): void {
-    const tookMs = nowMs - sinceMs;
-    if (!this.#lines.has(caller) || tookMs > UNDER_WAY_MS_MAX) return;
+  /** The line of the request rests in proportion to the work of the thread for the request. */
+  #rest({ caller, sinceMs, sinceWorkMs }: Begun, nowMs: number): void {
+    if (!this.#lines.has(caller) || nowMs - sinceMs > UNDER_WAY_MS_MAX) return;
     if (this.#underWayMax >= 1 || nowMs - this.#lastCalmMs > CALM_TENANT_MS) return;
     const fromMs = Math.max(this.#restsUntilMs(caller), nowMs - REST_CREDIT_MS);
     if (this.#rests.size > RESTS_MAX) this.#forgetRests(nowMs);
-    this.#rests.set(caller, fromMs + tookMs * (1 / this.#underWayMax - 1));
+    this.#rests.set(caller, fromMs + (this.#workMs - sinceWorkMs) * (1 / this.#underWayMax - 1));
   }
 
   #restsUntilMs(caller: string): number {
@@ -217,7 +227,9 @@ export class RequestTurns {
   }
 
   #beginNow(caller: string, nowMs: number): Begun {
-    const begun = { caller, sinceMs: nowMs };
+    this.#shareWork(nowMs);
+    const begun = { caller, sinceMs: nowMs, sinceWorkMs: this.#workMs };
+    this.#working.add(begun);
     const all = this.#underWay.get(caller);
     if (all === undefined) this.#underWay.set(caller, new Set([begun]));
     else all.add(begun);
@@ -225,7 +237,20 @@ export class RequestTurns {
     return begun;
   }
 
-  #remove(begun: Begun): void {
+  /** Divides the thread's work since the last call between the requests that shared it. */
+  #shareWork(nowMs: number): void {
+    const busyMs = this.#busyMs();
+    this.#workMs += (busyMs - this.#workedMs) / Math.max(1, this.#working.size);
+    this.#workedMs = busyMs;
+    for (const begun of this.#working) {
+      if (nowMs - begun.sinceMs < UNDER_WAY_MS_MAX) break;
+      this.#working.delete(begun);
+    }
+  }
+
+  #remove(begun: Begun, nowMs: number): void {
+    this.#shareWork(nowMs);
+    this.#working.delete(begun);
     const all = this.#underWay.get(begun.caller);
     all?.delete(begun);
     if (all?.size === 0) this.#underWay.delete(begun.caller);

@@ -5,7 +5,8 @@ export type MailServer = {
   readonly url: string;
   /** The number of mails to the address that have arrived. */
   readonly arrivals: (to: string) => number;
-  readonly all: () => number;
+  /** The number of mails for all addresses that match. */
+  readonly arrivalsOf: (to: RegExp) => number;
   readonly close: () => Promise<void>;
 };
 
@@ -25,7 +26,7 @@ export async function mailServer(pauseMs: number): Promise<MailServer> {
   return {
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     arrivals: (to) => arrived.filter((each) => each === to).length,
-    all: () => arrived.length,
+    arrivalsOf: (to) => arrived.filter((each) => to.test(each)).length,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

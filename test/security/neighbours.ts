@@ -192,7 +192,8 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
         body: JSON.stringify({ email: `crowd${NUMBER}@example.com` }),
       }),
       // In short noisy periods mails may leave as fast as they are requested, so only the long form asserts this.
-      isAtLimit: (answers) => !testForm.long || answers > mails.arrivalsOf(/^crowd/) + MAILS_DUE_MIN,
+      isAtLimit: (answers) =>
+        !testForm.long || answers > mails.arrivalsOf(/^crowd/) + MAILS_DUE_MIN,
       // The request ends when the mail has arrived. An address gets three mails a minute, so each request has a new
       // one.
       calm: async (victim) => {

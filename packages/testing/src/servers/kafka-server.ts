@@ -3,7 +3,17 @@
  * `scripts/kafka/fetch.mjs` downloads. Tests and the cluster on one machine start theirs the same way.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -75,7 +85,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaServer> {
     usersPort,
   });
   writeFileSync(properties, text);
-  if (!existsSync(join(dataDir, 'data', 'meta.properties'))) format(properties);
+  if (!existsSync(join(dataDir, 'data', 'meta.properties'))) prepareData(properties, dataDir);
 
   let running = await startBroker(properties, dataDir, options.outlivesUs === true);
   await untilItServes(port, running, dataDir);
@@ -160,6 +170,27 @@ const propertiesOf = (of: Ports): string => {
     '',
   ].join('\n');
 };
+
+/**
+ * Formatting takes a Java VM of its own. What it writes names no port and no folder, so it is kept beside our jars for
+ * the next broker.
+ */
+function prepareData(properties: string, dataDir: string): void {
+  const [data, kept] = [join(dataDir, 'data'), `${libFolder()}-formatted-${CLUSTER_ID}`];
+  if (existsSync(kept)) {
+    cpSync(kept, data, { recursive: true });
+    return;
+  }
+  format(properties);
+  if (process.env['CARDEA_KAFKA_LIB']) return; // Not our folder.
+  const copy = `${kept}-${process.pid}`;
+  cpSync(data, copy, { recursive: true });
+  try {
+    renameSync(copy, kept);
+  } catch {
+    rmSync(copy, { recursive: true, force: true }); // Another process was first.
+  }
+}
 
 function format(properties: string): void {
   const args = [...JVM, '-cp', classPath(), 'kafka.tools.StorageTool', 'format'];

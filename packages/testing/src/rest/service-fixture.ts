@@ -80,7 +80,9 @@ export async function serviceFixture(options: FixtureOptions): Promise<ServiceFi
   const settings = settingsOf(options, folder);
   const clock = options.clock ?? systemClock;
   const write = options.onLog ?? ((): void => undefined);
-  const log = logger({ service: 'test', version: VERSION, level: 'debug', stream: { write } });
+  // Lines that nobody reads are not even written.
+  const level = options.onLog === undefined ? 'error' : 'debug';
+  const log = logger({ service: 'test', version: VERSION, level, stream: { write } });
   const shared = infrastructure({ settings, version: VERSION, log, clock });
   const key = generateSigningKey();
   const introspected = new Map<string, IntrospectedKey>();

@@ -139,6 +139,11 @@ export class HttpContext {
     return begun;
   }
 
+  endTurn(): void {
+    const begun = this.endPart();
+    if (begun !== undefined) this.parts.turns?.end(begun);
+  }
+
   /** Runs the work within the span of this request. */
   within(work: () => void): void {
     this.#span.within(work);
@@ -176,10 +181,9 @@ export class HttpContext {
     this.answer(refusal.status, body, headers);
   }
 
-  #endTurn(): void {
-    const begun = this.#begun;
-    if (begun === undefined) return;
-    const end = () => this.parts.turns?.end(begun);
+  #endTurnOnceRead(): void {
+    if (this.#begun === undefined) return;
+    const end = () => this.endTurn();
     // What is left of a refused body is still read.
     if (this.request.complete || this.request.closed) end();
     else this.request.once('close', end);
@@ -195,7 +199,7 @@ export class HttpContext {
     const { parts, response, request, contract, principal } = this;
     parts.open.delete(this);
     parts.metrics.inFlight.dec();
-    this.#endTurn();
+    this.#endTurnOnceRead();
     if (!response.writableFinished) this.#abort.abort();
     const durationMs = parts.clock.monotonicMs() - this.#startedMs;
     // 499: the client disconnected before the response.

@@ -42,6 +42,8 @@ export type Request<Params, Query, Body, By = Principal | undefined> = {
   readonly draining: AbortSignal;
   /** Call it between the parts of a long response: it waits until other tenants had their turns. */
   readonly nextPart: () => Promise<void>;
+  /** Call it before a request waits for an event, as a long poll does: another request of its tenant may begin. */
+  readonly endTurn: () => void;
 };
 
 export type Answer<Ok, Reason extends string> =

@@ -28,6 +28,8 @@ export interface Call {
   turn(tenantId: string): Promise<void> | undefined;
   /** Ends a part of a long response, and waits until the tenant's next part may begin. */
   nextPart(): Promise<void>;
+  /** Ends the turn of this request before its response. */
+  endTurn(): void;
   /** Path parameters and query. */
   strings(route: Route): ReadStrings;
   /** The body. A promise only if it has not arrived yet. */

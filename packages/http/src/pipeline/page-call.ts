@@ -55,6 +55,8 @@ export class PageCall implements Call {
 
   async nextPart(): Promise<void> {}
 
+  endTurn(): void {}
+
   strings(route: Route): ReadStrings {
     const checked = route.checkParams(this.#given.params ?? {});
     if ('faults' in checked) return checked;

@@ -120,6 +120,7 @@ function draftOf(route: Route, call: Call): Draft {
     signal: call.signal,
     draining: call.parts.draining,
     nextPart: () => call.nextPart(),
+    endTurn: () => call.endTurn(),
   };
 }
 

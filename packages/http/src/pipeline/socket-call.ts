@@ -86,6 +86,10 @@ class SocketCall implements Call {
     await this.#begins(this.parts.turns?.next(this.#caller, this.#http.endPart()));
   }
 
+  endTurn(): void {
+    this.#http.endTurn();
+  }
+
   #begins(begun: Begun | Promise<Begun> | undefined): Promise<void> | undefined {
     if (begun instanceof Promise) return begun.then((begins) => this.#http.begin(begins));
     if (begun !== undefined) this.#http.begin(begun);

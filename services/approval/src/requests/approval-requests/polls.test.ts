@@ -26,6 +26,7 @@ function fixture(cacheParts: Partial<FixtureCache> = {}) {
     () => {},
   );
   let status = 'pending';
+  let waits = 0;
   const poll = (
     read = async () => status,
     endsAt?: Date,
@@ -40,6 +41,9 @@ function fixture(cacheParts: Partial<FixtureCache> = {}) {
       look,
       isOver: (state) => state !== 'pending',
       endsAt: () => endsAt,
+      onWait: () => {
+        waits += 1;
+      },
       signal: gone.signal,
       draining: stop.signal,
     });
@@ -50,6 +54,7 @@ function fixture(cacheParts: Partial<FixtureCache> = {}) {
     stop,
     gone,
     poll,
+    waits: () => waits,
     decide: () => {
       status = 'approved';
     },
@@ -70,6 +75,19 @@ describe('a long poll', () => {
     await heard.announce('r1', 2);
     expect(await answer).toBe('approved');
     expect(clock.monotonicMs()).toBe(0);
+  });
+
+  it('C1 gives its turn up when it begins to wait, and not for a request that is decided', async () => {
+    const { clock, heard, poll, decide, waits } = fixture();
+    const answer = poll();
+    expect(waits()).toBe(0);
+    await asleep(clock);
+    expect(waits()).toBe(1);
+    decide();
+    await heard.announce('r1', 2);
+    expect(await answer).toBe('approved');
+    expect(await poll()).toBe('approved');
+    expect(waits()).toBe(1);
   });
 
   it('approval 9 misses no decision that falls between its reading and its waiting', async () => {

@@ -37,6 +37,8 @@ export type Wait<State> = {
   readonly isOver: (state: State) => boolean;
   /** Returns the time when the request expires. The poll does not wait beyond that time. */
   readonly endsAt: (state: State) => Date | undefined;
+  /** Called before each time that the poll waits. */
+  readonly onWait: () => void;
   /** Aborted when the client disconnects. The poll then ends. */
   readonly signal: AbortSignal;
   /** Aborted when the process stops. The poll then returns the current state. Many polls may share the signal. */
@@ -161,6 +163,7 @@ async function untilOver<State>(of: Wait<State>, waiter: Waiter, clock: Clock): 
     const leftMs = end - clock.monotonicMs();
     const isStopped = of.signal.aborted || of.draining.aborted;
     if (of.isOver(state) || leftMs <= 0 || isStopped) return state;
+    of.onWait();
     await waiter.rest(Math.max(1, Math.min(leftMs, endsInMs(of, state, clock))), clock);
   }
 }

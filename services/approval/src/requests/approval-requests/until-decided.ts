@@ -14,7 +14,7 @@ type WaitDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemC
 
 export async function untilDecided(
   needs: WaitDependencies,
-  { tenantId, principal, signal, draining }: Request<unknown, unknown, unknown, Principal>,
+  { tenantId, principal, signal, draining, endTurn }: Request<unknown, unknown, unknown, Principal>,
   { id, waitMs }: { readonly id: string; readonly waitMs: number },
 ): Promise<ExistingRequest | 'too_many_polls'> {
   const found = await needs.polls.wait<ApprovalRequest>({
@@ -27,6 +27,7 @@ export async function untilDecided(
     isOver: ({ status }) => status !== 'pending',
     endsAt: (request) =>
       request.status === 'pending' ? new Date(request.facts.expires_at) : undefined,
+    onWait: endTurn,
     signal,
     draining,
   });

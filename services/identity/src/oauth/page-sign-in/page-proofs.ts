@@ -125,6 +125,7 @@ const requestOf = (
   signal: NEVER,
   draining: NEVER,
   nextPart: async () => {},
+  endTurn: () => {},
 });
 
 type Refused = Extract<Awaited<ReturnType<ConfirmSignIn>>, { readonly refused: string }>;

@@ -69,7 +69,8 @@ async function actAndList(rest: RestDriver) {
     const name = `own-${n}`;
     expect((await rest.post('/api/v1/fga/tuples', tuple(name))).status).toBe(201);
     const asked = performance.now();
-    const { body } = await rest.get('/api/v1/audit/events', { query: OWN });
+    const { status, body, text } = await rest.get('/api/v1/audit/events', { query: OWN });
+    expect(status, text).toBe(200);
     const ms = performance.now() - asked;
     times.push(ms);
     const shown = body.events as readonly { readonly details: { readonly object_id?: string } }[];

@@ -2,6 +2,7 @@
  * Ordinary use of every instance: users sign in and stay signed in, keys check, agents get what they may
  * have.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { testForm } from '@cardea/testing';
 import type { Addresses, Company } from './company.ts';
 
@@ -43,14 +44,16 @@ export async function traffic(
       pauseMs = PAUSE_MS,
     ): Promise<void> => {
       while (running) {
-        const first = await work().catch((error: Error) => error.message);
-        const mayRepeat = first !== undefined && UNAVAILABLE.test(first);
-        if (mayRepeat) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-        const wrong = mayRepeat ? await work().catch((error: Error) => error.message) : first;
+        const first = await faultOf(work);
+        let wrong = first;
+        if (first !== undefined && UNAVAILABLE.test(first)) {
+          await pause(RETRY_MS);
+          wrong = await faultOf(work);
+        }
         count += 1;
         if (wrong !== undefined) failures.push(`${what} at ${number}: ${wrong}`);
         else if (first !== undefined) repeated.push(`${what} at ${number}: ${first}`);
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        await pause(pauseMs);
       }
     };
     let token: string | undefined;
@@ -87,6 +90,9 @@ export async function traffic(
     },
   };
 }
+
+const faultOf = (work: () => Promise<string | undefined>): Promise<string | undefined> =>
+  work().catch((error: Error) => error.message);
 
 const not200 = ({ status, text }: { status: number; text: string }): string | undefined =>
   status === 200 ? undefined : `${status} ${text}`;

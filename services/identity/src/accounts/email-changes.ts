@@ -114,7 +114,7 @@ async function reserved(
 ): Promise<boolean> {
   if (await needs.emails.hold(of, command)) return true;
   const holder = await needs.userDirectory.byHash(of.tenantId, of.emailHash);
-  if (exists(holder) && !yieldsToProof(holder)) return holder.id === of.userId;
+  if (isTakenFor(holder)) return 'id' in holder && holder.id === of.userId;
   if (yieldsToProof(holder) && !(await abandoned(needs, holder, of))) return false;
   if ('id' in holder) {
     await needs.emails.release({ ...of, userId: holder.id }, giveWay(needs, holder, of));

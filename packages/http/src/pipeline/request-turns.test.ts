@@ -145,7 +145,7 @@ type Flooding = {
   readonly pauseMs?: number;
 };
 
-const CALM = { caller: 'calm', workMs: 4, pauseMs: 6 };
+const CALM = { caller: 'calm', workMs: 1, pauseMs: 9 };
 const NOISY = { caller: 'noisy', count: 20, workMs: 10 };
 
 async function pass(clock: FakeClock, ms: number): Promise<void> {
@@ -201,6 +201,23 @@ describe('C1 lines on a busy thread', () => {
   it('C1 do not form from two requests at a time', async () => {
     const [, noisy] = await shares([CALM, { ...NOISY, count: WITHOUT_LINE_MAX }]);
     expect(noisy?.waitedMs).toBe(0);
+  });
+
+  it('C1 do not form from two requests at a time that meet a full turn', async () => {
+    const turns = new RequestTurns(fakeClock(START));
+    expect(turns.begin('victim')).toBeUndefined();
+    const noisy = requests(turns, [])('noisy', MANY);
+    for (let at = 0; at < BEGIN_MAX; at++) {
+      const [one, other] = [turns.begin(`calm${at}`), turns.begin(`calm${at}`)];
+      expect([one, other].filter((each) => each instanceof Promise)).toEqual([]);
+    }
+    await noisy;
+  });
+
+  it('C1 do not rest for a tenant that takes no more of the thread than others', async () => {
+    const others = ['a', 'b', 'c', 'd'].map((caller) => ({ ...NOISY, caller, count: 2 }));
+    const [line, one] = await shares([{ ...NOISY, count: 3 }, ...others]);
+    expect(line?.share).toBeGreaterThan(0.9 * (one?.share ?? 1));
   });
 
   it('C1 go on without rests once the calm tenant has left', async () => {

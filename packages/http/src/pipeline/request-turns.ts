@@ -3,8 +3,8 @@
  * share one thread. Without an order, a tenant with fifty requests under way would delay each step of another tenant's
  * request by all fifty. So a tenant's third request at a time waits in the tenant's line. Few requests begin in each
  * turn of the event loop, in turns between tenants. The busier the thread is, the fewer requests of a line are under
- * way, and a line rests after each request, so that its tenant leaves most of the thread's time to those without a
- * line. A tenant that is alone never waits.
+ * way. If its tenant takes more of a busy thread than others do, the line rests after each request, so that the tenant
+ * leaves most of the thread's time to the others. A tenant that is alone never waits.
  */
 import { type Clock, SharedUse } from '@cardea/runtime';
 
@@ -30,6 +30,9 @@ const GROWTH = 1 / 8;
 const UNDER_WAY_MS_MAX = 100;
 /** Rests begin when a line owes this much. A page of a browser sends a few requests at once. */
 const REST_CREDIT_MS = 100;
+/** A tenant takes more of the thread than others do, if it took this many times their average in the last two periods. */
+const MORE_THAN_OTHERS = 1.25;
+const WORK_PERIOD_MS = 1_000;
 /** Lines rest only if a request began without a line within this time. */
 const CALM_TENANT_MS = 1_000;
 /** If the rests of more tenants are stored, those that are over are removed. */
@@ -63,6 +66,7 @@ export class RequestTurns {
   readonly #rests = new Map<string, number>();
   /** The requests of each tenant that are under way, the oldest first. */
   readonly #underWay = new Map<string, Set<Begun>>();
+  readonly #work = new RecentWork();
   /** Those that share the work of the thread, of all tenants. The oldest is first. */
   readonly #working = new Set<Begun>();
   /** The thread's work so far, divided at each time by the number of requests that shared it. */
@@ -92,11 +96,13 @@ export class RequestTurns {
     const nowMs = this.#clock.monotonicMs();
     this.#startTurn(nowMs);
     if (this.#waiting >= WAITING_MAX) return this.#beginNow(caller, nowMs);
-    const isFree = !this.#lines.has(caller) && this.#begun < this.#beginsPerTurn;
-    const most = Math.max(WITHOUT_LINE_MAX, this.#underWayMax);
-    if (!isFree || !this.#mayBegin(caller, nowMs, most)) return this.#inLine(caller);
-    if (!this.#underWay.has(caller)) this.#lastCalmMs = nowMs;
-    return this.#beginNow(caller, nowMs);
+    if (this.#lines.has(caller)) return this.#inLine(caller);
+    const count = this.#underWayOf(caller, nowMs);
+    if (count === 0) this.#lastCalmMs = nowMs;
+    const isFree = this.#begun < this.#beginsPerTurn && count + 1 <= this.#underWayMax;
+    return count < WITHOUT_LINE_MAX || isFree
+      ? this.#beginNow(caller, nowMs)
+      : this.#inLine(caller);
   }
 
   /**
@@ -139,9 +145,16 @@ export class RequestTurns {
   #rest({ caller, sinceMs, sinceWorkMs }: Begun, nowMs: number): void {
     if (!this.#lines.has(caller) || nowMs - sinceMs > UNDER_WAY_MS_MAX) return;
     if (this.#underWayMax >= 1 || nowMs - this.#lastCalmMs > CALM_TENANT_MS) return;
+    if (!this.#work.isMoreThanOthers(caller)) return;
     const fromMs = Math.max(this.#restsUntilMs(caller), nowMs - REST_CREDIT_MS);
     if (this.#rests.size > RESTS_MAX) this.#forgetRests(nowMs);
     this.#rests.set(caller, fromMs + (this.#workMs - sinceWorkMs) * (1 / this.#underWayMax - 1));
+  }
+
+  /** The number of a tenant's requests that may be under way while others wait in its line. */
+  #mostInLine(caller: string): number {
+    const min = this.#work.isMoreThanOthers(caller) ? 1 : WITHOUT_LINE_MAX;
+    return Math.max(min, this.#underWayMax);
   }
 
   #restsUntilMs(caller: string): number {
@@ -203,9 +216,9 @@ export class RequestTurns {
 
   /** Returns false if no request of a line may begin. */
   #beginNext(nowMs: number): boolean {
-    const most = Math.max(1, this.#underWayMax);
     for (const [caller, line] of this.#lines) {
-      if (this.#restsUntilMs(caller) > nowMs || !this.#mayBegin(caller, nowMs, most)) continue;
+      if (this.#restsUntilMs(caller) > nowMs) continue;
+      if (this.#underWayOf(caller, nowMs) + 1 > this.#mostInLine(caller)) continue;
       const begin = line.shift();
       this.#lines.delete(caller);
       if (line.length > 0) this.#lines.set(caller, line);
@@ -216,18 +229,19 @@ export class RequestTurns {
     return false;
   }
 
-  #mayBegin(caller: string, nowMs: number, most: number): boolean {
+  #underWayOf(caller: string, nowMs: number): number {
     const all = this.#underWay.get(caller);
-    if (all === undefined) return true;
+    if (all === undefined) return 0;
     for (const begun of all) {
       if (nowMs - begun.sinceMs < UNDER_WAY_MS_MAX) break;
       all.delete(begun);
     }
-    return all.size + 1 <= most;
+    return all.size;
   }
 
   #beginNow(caller: string, nowMs: number): Begun {
     this.#shareWork(nowMs);
+    this.#work.add(caller, 0, nowMs);
     const begun = { caller, sinceMs: nowMs, sinceWorkMs: this.#workMs };
     this.#working.add(begun);
     const all = this.#underWay.get(caller);
@@ -250,10 +264,41 @@ export class RequestTurns {
 
   #remove(begun: Begun, nowMs: number): void {
     this.#shareWork(nowMs);
-    this.#working.delete(begun);
+    if (this.#working.delete(begun)) {
+      this.#work.add(begun.caller, this.#workMs - begun.sinceWorkMs, nowMs);
+    }
     const all = this.#underWay.get(begun.caller);
     all?.delete(begun);
     if (all?.size === 0) this.#underWay.delete(begun.caller);
+  }
+}
+
+/** The thread's work for each tenant, in this period and the one before. */
+class RecentWork {
+  #work = new Map<string, number>();
+  #before = new Map<string, number>();
+  #total = 0;
+  #totalBefore = 0;
+  #sinceMs = 0;
+
+  add(caller: string, workMs: number, nowMs: number): void {
+    if (nowMs - this.#sinceMs >= WORK_PERIOD_MS) {
+      this.#before = this.#work;
+      this.#totalBefore = this.#total;
+      this.#work = new Map();
+      this.#total = 0;
+      this.#sinceMs = nowMs;
+    }
+    this.#work.set(caller, (this.#work.get(caller) ?? 0) + workMs);
+    this.#total += workMs;
+  }
+
+  /** Compares the tenant with the average of the others. */
+  isMoreThanOthers(caller: string): boolean {
+    const others = Math.max(this.#work.size, this.#before.size) - 1;
+    const work = (this.#work.get(caller) ?? 0) + (this.#before.get(caller) ?? 0);
+    const total = this.#total + this.#totalBefore;
+    return work * others > MORE_THAN_OTHERS * (total - work);
   }
 }
 

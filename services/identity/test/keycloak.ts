@@ -1,6 +1,6 @@
 /** Starts, administers and stops a Keycloak from the distribution on Maven. */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -32,8 +32,10 @@ export async function whyNoKeycloak(): Promise<string | undefined> {
   if (existsSync(DISTRIBUTION)) return undefined;
   const draft = join(CACHE, `draft.${process.pid}`);
   const args = ['-B', '-ntp', UNPACK, `-Dartifact=${ARTIFACT}`, `-DoutputDirectory=${draft}`];
+  // Maven writes a marker below the current folder, and would not unpack again beside it.
+  mkdirSync(draft, { recursive: true });
   try {
-    await run('mvn', args);
+    await run('mvn', args, { cwd: draft });
     renameSync(join(draft, `keycloak-${VERSION}`), DISTRIBUTION);
     return undefined;
   } catch (error) {

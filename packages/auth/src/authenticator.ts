@@ -1,7 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { parseKey } from '@cardea/crypto';
 import { type Clock, expiringCache } from '@cardea/runtime';
-import { connectionDigests } from './credential-digest.ts';
 import type {
   Authenticator,
   ClientPrincipal,
@@ -15,9 +14,9 @@ import type {
   Unproven,
   UserPrincipal,
 } from './principal.ts';
-import { capabilityOf, tokenCallers } from './principal-of.ts';
+import { capabilityOf } from './principal-of.ts';
 import type { DpopProofs } from './tokens/dpop-proof.ts';
-import type { Accepted, TokenVerifier } from './tokens/token-verifier.ts';
+import { type Accepted, credentialDigest, type TokenVerifier } from './tokens/token-verifier.ts';
 
 /** How long an introspection response of identity is cached. A revocation ends it at once. */
 const INTROSPECTION_MS = 30_000;
@@ -40,7 +39,6 @@ export type AuthenticatorDependencies = {
 export function authenticator(needs: AuthenticatorDependencies): Authenticator {
   const byKey = keyHolders(needs);
   const digestOf = connectionDigests();
-  const by = { dpop: needs.dpop, callerOf: tokenCallers() };
   return {
     authenticate: (credential, ip, connection, possession) => {
       const digest = digestOf(credential, connection);
@@ -48,8 +46,10 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
         return possession === undefined ? byKey(credential, digest, ip) : INVALID_TOKEN;
       }
       const verified = needs.verifier.verify('access', credential, digest);
-      const accept = (token: Accepted) => accepted(by, token, { digest, possession });
-      return verified instanceof Promise ? verified.then(accept) : accept(verified);
+      const proof = { dpop: needs.dpop, digest, possession };
+      return verified instanceof Promise
+        ? verified.then((token) => accepted(token, proof))
+        : accepted(verified, proof);
     },
     confirm: async (principal) => {
       switch (principal.kind) {
@@ -71,6 +71,23 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
       const claims = capabilityOf(verified.claims);
       return claims === undefined ? { bad: 'invalid' } : { bad: 'expired', claims };
     },
+  };
+}
+
+/**
+ * Most clients send one credential with all requests of a connection, so it is hashed once per connection. A proxy may
+ * send the credentials of several callers over one connection. A map finds them by a hash with a secret seed, so its
+ * time does not reveal how similar two credentials are.
+ */
+export function connectionDigests(digestOf = credentialDigest) {
+  /** The last credential of each connection. It is forgotten with the connection. */
+  const lastOf = new WeakMap<object, ReadonlyMap<string, string>>();
+  return (credential: string, connection: object | undefined): string => {
+    const known = connection && lastOf.get(connection)?.get(credential);
+    if (known !== undefined) return known;
+    const digest = digestOf(credential);
+    if (connection !== undefined) lastOf.set(connection, new Map([[credential, digest]]));
+    return digest;
   };
 }
 
@@ -100,22 +117,21 @@ const signInOf = ({ id, issuedAt: at, sessionId }: UserPrincipal): Revocation =>
 const INVALID_TOKEN = { kind: 'unproven', error: 'invalid_token' } as const;
 const INVALID_PROOF = { kind: 'unproven', error: 'invalid_dpop_proof' } as const;
 
-type Accepting = {
-  readonly dpop: DpopProofs;
-  readonly callerOf: ReturnType<typeof tokenCallers>;
-};
-
 /** A bound token requires a proof of its key. Any other token must come without a proof. */
 function accepted(
-  { dpop, callerOf }: Accepting,
   verified: Accepted,
   {
+    dpop,
     digest,
     possession,
-  }: { readonly digest: string; readonly possession: PossessionProof | undefined },
+  }: {
+    readonly dpop: DpopProofs;
+    readonly digest: string;
+    readonly possession: PossessionProof | undefined;
+  },
 ): Principal | Unproven | undefined | Promise<Principal | Unproven | undefined> {
   if (!('ok' in verified)) return possession === undefined ? undefined : INVALID_TOKEN;
-  const { principal, thumbprint } = callerOf(verified.ok);
+  const { principal, thumbprint } = verified.caller;
   if (possession === undefined) return thumbprint === undefined ? principal : INVALID_TOKEN;
   if (thumbprint === undefined) return INVALID_TOKEN;
   const { proof, method, path } = possession;

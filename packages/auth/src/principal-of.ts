@@ -17,23 +17,16 @@ export function principalOf(claims: VerifiedClaims): Principal | undefined {
   return isOfMachine(claims) ? machineOf(claims) : userOf(claims);
 }
 
-/** The caller that a token names, and the thumbprint of the key to which it is bound. */
-type TokenCaller = {
+/** The caller that an access token names, and the thumbprint of the key to which the token is bound. */
+export type TokenCaller = {
   readonly principal: Principal | undefined;
   readonly thumbprint: string | undefined;
 };
 
-/** Reads the caller of each token once, because a verifier returns the same claims for as long as it caches them. */
-export function tokenCallers(): (claims: VerifiedClaims) => TokenCaller {
-  const known = new WeakMap<VerifiedClaims, TokenCaller>();
-  return (claims) => {
-    const found = known.get(claims);
-    if (found !== undefined) return found;
-    const caller = { principal: principalOf(claims), thumbprint: boundKeyOf(claims) };
-    known.set(claims, caller);
-    return caller;
-  };
-}
+export const callerOf = (claims: VerifiedClaims): TokenCaller => ({
+  principal: principalOf(claims),
+  thumbprint: boundKeyOf(claims),
+});
 
 /** A client that acts for itself is not a user. */
 export const isOfMachine = (claims: VerifiedClaims): boolean => claims['client_id'] === claims.sub;

@@ -42,10 +42,11 @@ export {
 } from './envelope.ts';
 export { foreignKey, knownWrapKey, rewrap, UnknownWrapKey, type WrappedKey } from './rewrap.ts';
 export type { FieldLocation, Sealed, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
-export { contextLocation, neverErased } from './sealed.ts';
+export { neverErased } from './sealed.ts';
 export { openCookie, sealCookie } from './sealed-cookie.ts';
 export {
   CACHED_KEY_MS,
+  contextLocation,
   inMemorySubjectKeys,
   type SealerDependencies,
   sealer,

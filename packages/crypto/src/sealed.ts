@@ -70,17 +70,3 @@ export type SubjectKeyRow = {
   readonly wrapped: Buffer | null;
   readonly kekId: string;
 };
-
-/**
- * Address and user agent of an event's metadata are encrypted for a whole UTC day and for no stream, so that a command
- * can encrypt them before it knows its stream. Their keys are deleted after 366 days.
- */
-export const contextLocation = (
-  tenantId: string,
-  at: Date,
-  field: 'ip' | 'user_agent',
-): FieldLocation => ({
-  subject: `context:${tenantId}:${at.toISOString().slice(0, 10)}`,
-  streamId: 'context',
-  field,
-});

@@ -68,6 +68,20 @@ function boxOf({ box }: Sealed): Buffer {
   return bytes;
 }
 
+/**
+ * Address and user agent of an event's metadata are encrypted for a whole UTC day and for no stream, so that a command
+ * can encrypt them before it knows its stream. Their keys are deleted after 366 days.
+ */
+export const contextLocation = (
+  tenantId: string,
+  at: Date,
+  field: 'ip' | 'user_agent',
+): FieldLocation => ({
+  subject: `context:${tenantId}:${at.toISOString().slice(0, 10)}`,
+  streamId: 'context',
+  field,
+});
+
 interface Keyring {
   /** Returns the subject's key, and creates it when there is none. */
   make(tenantId: string, subject: string): Promise<KeyObject | 'erased'>;
@@ -85,12 +99,12 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
     keeps: (found) => found !== 'absent',
   });
 
-  const read = (subject: string) => async (): Promise<Found> => {
+  const read = async (subject: string): Promise<Found> => {
     const row = await table.read(subject);
     return row === undefined ? 'absent' : unwrapped(row, keys);
   };
 
-  const insert = (tenantId: string, subject: string) => async () => {
+  const insert = async (tenantId: string, subject: string): Promise<KeyObject | 'erased'> => {
     const kekId = keys.current.id;
     const place = subjectKeyLocation({ subjectId: subject, tenantId, kekId });
     const wrapped = encrypt(keys.current.key, random.bytes(KEY_BYTES), place, { random });
@@ -100,12 +114,12 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
 
   return {
     make: async (tenantId, subject) => {
-      const found = await cache.get(subject, insert(tenantId, subject));
+      const found = await cache.get(subject, () => insert(tenantId, subject));
       // If the cache contained another caller's read instead of our insertion, the insertion follows here.
-      return found === 'absent' ? await insert(tenantId, subject)() : found;
+      return found === 'absent' ? await insert(tenantId, subject) : found;
     },
     find: async (subject) => {
-      const found = await cache.get(subject, read(subject));
+      const found = await cache.get(subject, () => read(subject));
       return typeof found === 'string' ? undefined : found;
     },
     erase: async (subject) => {

@@ -60,6 +60,9 @@ export const beforeOf = <State>(
   storedAt: snapshot?.storedAt ?? 0,
 });
 
+/** The basis of a decision that depends on its own stream only. */
+export const NO_BASIS = { assumed: false, states: [], restsOn: [] };
+
 /**
  * The streams on which the decision depends. They come from the cache if they are in it and nothing has to be fresh.
  */

@@ -45,7 +45,7 @@ export {
   recordedOf,
   stateAfter,
 } from './handlers.ts';
-export { logNumber } from './postgres/log-number.ts';
+export { LOG_NUMBERS } from './postgres/log-number.ts';
 export { eventStoreMigrations } from './postgres/migrations.ts';
 export {
   type PostgresEventStoreOptions,

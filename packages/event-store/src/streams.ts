@@ -43,19 +43,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
 
   const limit = changeLimit(store.log, options.clock ?? systemClock);
 
-  const carriedOut = async <State, E extends DomainEvent, Reason extends string>(
-    task: Task<State, E, Reason>,
-    fresh = false,
-  ) => {
-    const decided = await watched(task, () =>
-      inTurn(task.streamId, async () => {
-        limit.check(task);
-        return await untilDecided(needs, { task, fresh }, pause);
-      }),
-    );
-    limit.changed(task, decided);
-    return decided;
-  };
+  const by: Deciding = { needs, limit, inTurn, pause };
 
   return {
     load: async (stream, { tenantId, id }) => {
@@ -80,7 +68,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
       return ownedBy(of.tenantId, events);
     },
     decideOn: (stream, id, command, rule) =>
-      carriedOut({
+      carriedOut(by, {
         stream,
         streamId: streamIdOf(stream, id),
         command,
@@ -89,7 +77,7 @@ export function streams(store: EventStore, options: Options = {}): Streams {
     decideOnBasis: (stream, id, command, { restsOn, decide, ...rule }) => {
       const named = Object.entries(restsOn).flatMap(([name, at]) => (at ? [{ name, ...at }] : []));
       type States = Parameters<typeof decide>[1];
-      return carriedOut({
+      return carriedOut(by, {
         stream,
         streamId: streamIdOf(stream, id),
         command,
@@ -112,7 +100,8 @@ export function streams(store: EventStore, options: Options = {}): Streams {
       return await Promise.all(
         tasks.map((task, index) => {
           const decided = tried[index];
-          if (decided === undefined || typeof decided === 'string') return carriedOut(task, true);
+          if (decided === undefined || typeof decided === 'string')
+            return carriedOut(by, task, true);
           metrics.commands.inc({ command: stream.noun, outcome: outcomeOf(decided) });
           limit.changed(task, decided);
           return decided;
@@ -122,15 +111,28 @@ export function streams(store: EventStore, options: Options = {}): Streams {
   };
 }
 
+type Deciding = {
+  readonly needs: DecideDependencies;
+  readonly limit: ReturnType<typeof changeLimit>;
+  readonly inTurn: ReturnType<typeof turns>;
+  readonly pause: ReturnType<typeof pauses>;
+};
+
 /** Counts the command's outcome and adds it to its trace. */
-function watched<State, E extends DomainEvent, Reason extends string>(
-  { stream: { noun }, command }: Task<State, E, Reason>,
-  decide: () => Promise<Decided<State, E, Reason>>,
+function carriedOut<State, E extends DomainEvent, Reason extends string>(
+  { needs, limit, inTurn, pause }: Deciding,
+  task: Task<State, E, Reason>,
+  fresh = false,
 ): Promise<Decided<State, E, Reason>> {
+  const { noun } = task.stream;
   const tell = async (current: { setAttribute(name: string, value: string): unknown }) => {
     let outcome = 'failed';
     try {
-      const decided = await decide();
+      const decided = await inTurn(task.streamId, async () => {
+        limit.check(task);
+        return await untilDecided(needs, { task, fresh }, pause);
+      });
+      limit.changed(task, decided);
       outcome = outcomeOf(decided);
       return decided;
     } finally {
@@ -139,7 +141,7 @@ function watched<State, E extends DomainEvent, Reason extends string>(
     }
   };
   // The command's own traceparent is used if no closer span is active, such as that of vending.
-  const parent = currentTraceparent() ?? command.metadata.traceparent;
+  const parent = currentTraceparent() ?? task.command.metadata.traceparent;
   return span(`command ${noun}`, tell, { attributes: { command: noun }, parent });
 }
 

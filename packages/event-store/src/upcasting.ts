@@ -29,9 +29,11 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
   return {
     log: store.log,
     append: (appends) => {
-      const unknown = appends.find(({ streamId }) => formsOf(streamId) === undefined);
-      if (unknown === undefined) return store.append(appends);
-      throw new Error(`${store.log} has registered no stream for ${unknown.streamId}`);
+      for (const { streamId } of appends) {
+        if (formsOf(streamId) !== undefined) continue;
+        throw new Error(`${store.log} has registered no stream for ${streamId}`);
+      }
+      return store.append(appends);
     },
     readStream: async (streamId, from) => (await store.readStream(streamId, from)).map(today),
     readLast: async (streamId) => {

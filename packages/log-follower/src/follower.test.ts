@@ -51,7 +51,7 @@ function world() {
   };
   const idle = idleCheckpoints({
     clock,
-    delayMs: IDLE_STORE_MS,
+    delayMs: () => IDLE_STORE_MS,
     store: async (moves) => {
       for (const { checkpoint, to } of moves.values()) move({ ...checkpoint }, to);
       return new Set(moves.keys());

@@ -217,7 +217,9 @@ export class LogFollower<Prepared = undefined> {
       apply: async (some) => {
         active.until.throwIfAborted();
         // A failure may come after the commit, so events that have taken effect are not applied again.
-        const events = some.filter(({ position }) => position > active.checkpoint.position);
+        const done = active.checkpoint.position;
+        const isNew = some[0] !== undefined && some[0].position > done;
+        const events = isNew ? some : some.filter(({ position }) => position > done);
         if (events.length === 0) {
           const through = some.at(-1)?.position ?? active.passed;
           this.#passed(active, { events: some, through, isFull: false });

@@ -60,8 +60,10 @@ export async function openLogReader(
     showing = true;
     for (let shown: number | undefined; shown !== generation && waiting.size > 0; ) {
       shown = generation;
-      const positions = new Set([...waiting.values()].map((resting) => resting?.after()));
-      for (const after of positions) if (after !== undefined) await show(after);
+      const positions = new Set<bigint>();
+      for (const resting of waiting.values())
+        if (resting !== undefined) positions.add(resting.after());
+      for (const after of positions) await show(after);
     }
     showing = false;
   };

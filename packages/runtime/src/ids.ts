@@ -84,7 +84,8 @@ function timeOf(ms: number): string {
  * differs from `('a', 'bc')`.
  */
 export function uuidFrom(...parts: readonly string[]): string {
-  const input = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('');
+  let input = '';
+  for (const part of parts) input += `${Buffer.byteLength(part)}:${part}`;
   return formatted(hash('sha256', input, 'buffer').subarray(0, 16), 8);
 }
 

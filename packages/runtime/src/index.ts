@@ -8,7 +8,6 @@ export {
 export { inProcessCache } from './cache/in-process-cache.ts';
 export { type LimitCounters, limitCounters, sharedTokenBucket } from './cache/limit-counters.ts';
 export { CACHE_PROBE, type RedisCacheOptions, redisCache } from './cache/redis-cache.ts';
-export { sharedRestMs } from './cache/shared-rest.ts';
 export { writeOrDistrust } from './cache/write-or-distrust.ts';
 export { type FakeClock, fakeClock, systemClock } from './clock.ts';
 export {
@@ -29,7 +28,7 @@ export {
   SharedUse,
 } from './loops/fair-shares.ts';
 export { inTurns } from './loops/in-turns.ts';
-export { loops } from './loops/loops.ts';
+export { loops, sharedRestMs } from './loops/loops.ts';
 export { onceAvailable } from './loops/once-available.ts';
 export {
   expectNoTransaction,

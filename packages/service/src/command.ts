@@ -39,7 +39,9 @@ export const commandOfRequest =
       requestId: request.requestId,
       ...(ip === 'erased' ? {} : { ip }),
       ...(userAgent === 'erased' ? {} : { userAgent }),
-      ...agentBehind(principal),
+      ...(principal?.kind === 'agent' && principal.userId !== null
+        ? { agentId: principal.id }
+        : {}),
       ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
       ...appOf(request),
     };
@@ -81,9 +83,6 @@ const ADMIN_ROLES = ['admin', 'owner', 'system_admin'];
 /** A caller that was refused because it lacks the role acted as an ordinary user. */
 const hasRole = ({ roles }: UserPrincipal): boolean =>
   roles.some((role) => ADMIN_ROLES.includes(role));
-
-const agentBehind = (principal: Principal | undefined) =>
-  principal?.kind === 'agent' && principal.userId !== null ? { agentId: principal.id } : {};
 
 /**
  * The application of a request: that of its key or session. A header counts only if those name none, and is then marked

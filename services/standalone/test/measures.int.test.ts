@@ -1,4 +1,4 @@
-import { logNumber } from '@cardea/event-store';
+import { LOG_NUMBERS } from '@cardea/event-store';
 import { services } from '@cardea/standalone';
 import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe('O10 a scrape', () => {
     await untilTrue(async () => {
       await run(
         `UPDATE bus.relay_checkpoints SET position = -2 +
-           (SELECT max(position) FROM eventstore.events WHERE log = ${logNumber('identity')})
+           (SELECT max(position) FROM eventstore.events WHERE log = ${LOG_NUMBERS['identity']})
          WHERE log = 'identity'`,
       );
       const lag = await valueAt('relay_lag_events', topic);

@@ -1,10 +1,10 @@
+import { hash } from 'node:crypto';
 import { type Cache, type Clock, expiringCache } from '@cardea/runtime';
-import { credentialDigest } from '../credential-digest.ts';
 import type { Revocation, RevocationKind, Revocations } from '../principal.ts';
-import { isOfMachine } from '../principal-of.ts';
+import { callerOf, isOfMachine, type TokenCaller } from '../principal-of.ts';
 import { type JwkSet, keySet } from './key-set.ts';
 import type { TokenClass, VerifiedClaims } from './token-claims.ts';
-import { isExpired, type Verified, verifyToken } from './verify-token.ts';
+import { type Verified, verifyToken } from './verify-token.ts';
 
 const CACHED_TOKENS_MAX = 25_000;
 const CACHED_TOKEN_MS = 60_000;
@@ -18,7 +18,14 @@ export type TokenVerifierDependencies = {
   readonly revocations: LiveRevocations;
 };
 
-export type Accepted = Exclude<Verified, { bad: 'unknown_key' }>;
+/** `caller` is empty for a token of another class than `access`. */
+export type Accepted =
+  | { readonly ok: VerifiedClaims; readonly caller: TokenCaller }
+  | Exclude<Verified, { ok: unknown } | { bad: 'unknown_key' }>;
+
+/** Caches use digests of credentials as keys, so that no cache contains a credential. */
+export const credentialDigest = (credential: string): string =>
+  hash('sha256', credential, 'base64url');
 
 export interface TokenVerifier {
   /**
@@ -41,11 +48,14 @@ export interface TokenVerifier {
   drop(): void;
 }
 
-/** The claims of a token, and the revocations that would end it. Both stay the same for as long as it is cached. */
+/** A token, and the revocations that would end it. Both stay the same for as long as it is cached. */
 type VerifiedToken = {
-  readonly claims: VerifiedClaims;
+  readonly accepted: Extract<Accepted, { ok: unknown }>;
   readonly revokedBy: readonly Revocation[];
 };
+
+const NOBODY: TokenCaller = { principal: undefined, thumbprint: undefined };
+const INVALID = { bad: 'invalid' } as const;
 
 /** The process's own copy of the revocation list, and the live source to ask if the copy is not complete. */
 export type LiveRevocations = Pick<Revocations, 'isRevoked' | 'subscriptionEpoch' | 'look'>;
@@ -59,7 +69,6 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   /** Verified tokens by digest. Whether their key is still in the set is checked each time. */
   const signed = expiringCache<string, true>(clock, asLong);
   let drops = 0;
-  const nowSeconds = (): number => clock.now().getTime() / 1000;
 
   const verified = async (
     tokenClass: TokenClass,
@@ -67,23 +76,22 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
     digest: string,
   ): Promise<Verified> => {
     const by = { tokenClass, issuer, keyOf: keys.held, isSignedHere: signed.get(digest) === true };
-    const check = (): Verified => verifyToken(token, { ...by, nowSeconds: nowSeconds() });
+    const check = (): Verified =>
+      verifyToken(token, { ...by, nowSeconds: clock.now().getTime() / 1000 });
     const first = check();
     if ('ok' in first || first.bad !== 'unknown_key') return first;
     return (await keys.find(first.kid)) === undefined ? first : check();
   };
 
-  // Vending distinguishes an ended session from a bad token and checks both live, so a revocation ends only access
-  // tokens here.
-  const believed = (
-    tokenClass: TokenClass,
-    { claims, revokedBy }: VerifiedToken,
-  ): Accepted | Promise<Accepted> => {
-    if (tokenClass !== 'access') return { ok: claims };
-    const answered = (revoked: boolean): Accepted =>
-      revoked ? { bad: 'invalid' } : { ok: claims };
-    const revoked = isRevoked(revokedBy, revocations);
-    return revoked instanceof Promise ? revoked.then(answered) : answered(revoked);
+  /** Ending a user's session does not revoke its access token, which expires on its own. */
+  const unlessRevoked = ({ accepted, revokedBy }: VerifiedToken): Accepted | Promise<Accepted> => {
+    for (const { kind, id, at } of revokedBy) {
+      if (revocations.isRevoked(kind, id, at)) return INVALID;
+    }
+    if (revokedBy.length === 0 || revocations.subscriptionEpoch() !== undefined) return accepted;
+    return revocations
+      .look(revokedBy)
+      .then(({ revoked }) => (revoked.includes(true) ? INVALID : accepted));
   };
   const verifiedAnew = async (
     tokenClass: TokenClass,
@@ -92,19 +100,27 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   ): Promise<Accepted> => {
     const before = drops;
     const result = await verified(tokenClass, token, digest);
-    if ('bad' in result) return result.bad === 'unknown_key' ? { bad: 'invalid' } : result;
-    const found = { claims: result.ok, revokedBy: revocationsOf(result.ok) };
-    if (before === drops) seen.set(nameOf(tokenClass, digest), found);
-    return believed(tokenClass, found);
+    if ('bad' in result) return result.bad === 'unknown_key' ? INVALID : result;
+    const claims = result.ok;
+    const isAccess = tokenClass === 'access';
+    const found: VerifiedToken = {
+      accepted: { ok: claims, caller: isAccess ? callerOf(claims) : NOBODY },
+      // Vending distinguishes an ended session from a bad token and checks both live, so a revocation ends only access
+      // tokens here.
+      revokedBy: isAccess ? revocationsOf(claims) : [],
+    };
+    if (before === drops) seen.set(`${tokenClass} ${digest}`, found);
+    return unlessRevoked(found);
   };
 
   return {
     verify: (tokenClass, token, digest = credentialDigest(token)) => {
-      const found = seen.get(nameOf(tokenClass, digest));
+      const found = seen.get(`${tokenClass} ${digest}`);
       if (found === undefined) return verifiedAnew(tokenClass, token, digest);
-      const { claims } = found;
-      if (isExpired(claims, nowSeconds())) return { bad: 'expired', claims };
-      return believed(tokenClass, found);
+      const { ok: claims } = found.accepted;
+      // As in `verifyToken`, the expiry has no clock tolerance.
+      if (clock.now().getTime() / 1000 >= claims.exp) return { bad: 'expired', claims };
+      return unlessRevoked(found);
     },
     signedHere: (token) => signed.set(credentialDigest(token), true),
     drop: () => {
@@ -116,8 +132,6 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   };
 }
 
-const nameOf = (tokenClass: TokenClass, digest: string): string => `${tokenClass} ${digest}`;
-
 /** Drops the verifier's caches whenever keys were removed, or may have been. Returns a function that stops this. */
 export const dropOnKeysChanged = (
   verifier: TokenVerifier,
@@ -127,16 +141,6 @@ export const dropOnKeysChanged = (
     lost: () => {},
     healed: () => verifier.drop(),
   });
-
-/** Ending a user's session does not revoke its access token, which expires on its own. */
-function isRevoked(
-  list: readonly Revocation[],
-  revocations: LiveRevocations,
-): boolean | Promise<boolean> {
-  if (list.some(({ kind, id, at }) => revocations.isRevoked(kind, id, at))) return true;
-  if (revocations.subscriptionEpoch() !== undefined) return false;
-  return revocations.look(list).then(({ revoked }) => revoked.includes(true));
-}
 
 /**
  * The revocations that end a token before it expires, except those of its session and its consent, which only

@@ -25,7 +25,7 @@ export const startRelay = (definition: RelayDefinition, needs: RelayDependencies
   const stored = relayCheckpoint(needs.bus, definition.log);
   const idle = idleCheckpoints({
     clock,
-    delayMs: IDLE_STORE_MS,
+    delayMs: () => IDLE_STORE_MS,
     store: async (moves) => {
       for (const { to } of moves.values()) await stored.save(to);
       return new Set(moves.keys());

@@ -22,6 +22,7 @@ import {
   basisOf,
   beforeOf,
   type DecideDependencies,
+  NO_BASIS,
   ownedBy,
   type Past,
   readPast,
@@ -103,7 +104,7 @@ async function plan<State, E extends DomainEvent, Reason extends string>(
   const assumption = fresh ? undefined : assumptionOf(needs, task);
   const [past, basis] = await Promise.all([
     assumption === undefined ? readPast(needs, task) : undefined,
-    basisOf(needs, task, fresh),
+    task.restsOn === undefined ? NO_BASIS : basisOf(needs, task, fresh),
   ]);
   const firstId = past && eventId(command.id, streamId, 0);
   const seen = past?.events.some((event) => event.id === firstId) === true;
@@ -262,14 +263,18 @@ function newEvents<State, E extends DomainEvent, Reason extends string>(
   const metadata = traced(command.metadata);
   const revision = before.revision + events.length;
   const state = { state: after, revision, storedAt: before.storedAt };
-  return events.map((event, index) => ({
-    id: eventId(command.id, streamId, index),
-    type: event.type,
-    schemaVersion: versionOf(stream, event.type),
-    time: command.now,
-    data: event.data as JsonObject,
-    metadata: index === events.length - 1 ? withStoredState(stream, metadata, state) : metadata,
-  }));
+  const all: NewEvent[] = [];
+  for (const [index, event] of events.entries()) {
+    all.push({
+      id: eventId(command.id, streamId, index),
+      type: event.type,
+      schemaVersion: versionOf(stream, event.type),
+      time: command.now,
+      data: event.data as JsonObject,
+      metadata: index === events.length - 1 ? withStoredState(stream, metadata, state) : metadata,
+    });
+  }
+  return all;
 }
 
 /**

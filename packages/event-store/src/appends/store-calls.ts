@@ -12,7 +12,7 @@ export function outsideAllTransactions(store: EventStore, logger?: Logger): Even
     <Args extends unknown[], Answer>(what: string, work: (...args: Args) => Answer) =>
     (...args: Args): Answer => {
       expectNoTransaction(`the event store (${what})`, logger);
-      return outsideTransactions(() => work(...args));
+      return outsideTransactions(work, ...args);
     };
   return {
     ...store,

@@ -18,7 +18,7 @@ import {
   uuidArray,
 } from './binary.ts';
 import type { Connection } from './connection.ts';
-import { logNumber } from './log-number.ts';
+import { LOG_NUMBERS } from './log-number.ts';
 
 /** An append whose JSON is serialized, so that its size is known. */
 export type Written = Append & {
@@ -105,7 +105,7 @@ function forOne(log: Log, [append, ...others]: readonly Written[], told: boolean
   if (append === undefined || event === undefined) return undefined;
   if (others.length > 0 || more.length > 0 || append.expected === 'any') return undefined;
   const { id, type, schemaVersion, time } = event;
-  const place = [logNumber(log), append.streamId, append.expected];
+  const place = [LOG_NUMBERS[log], append.streamId, append.expected];
   const facts = [id, type, schemaVersion, time.toISOString()];
   return {
     ...STATEMENT_FOR_ONE,
@@ -143,7 +143,7 @@ function encoded(log: Log, batch: readonly Written[], { careful, told }: Sending
     restsOn.map((readAt) => ({ ...readAt, owner: index + 1 })),
   );
   return [
-    logNumber(log),
+    LOG_NUMBERS[log],
     textArray(batch.map((append) => append.streamId)),
     int8Array(batch.map((append) => (append.expected === 'any' ? -1 : append.expected))),
     int4Array(batch.map((append) => append.events.length)),
@@ -164,17 +164,22 @@ function encoded(log: Log, batch: readonly Written[], { careful, told }: Sending
 
 function outcomes(batch: readonly Written[], { base, notes }: Answer): readonly AppendOutcome[] {
   const noteOf = new Map(notes?.map((note) => [note[0], note]));
+  const all: AppendOutcome[] = [];
   let last = base === null ? 0n : BigInt(base);
-  return batch.map((append, index): AppendOutcome => {
+  for (const [index, append] of batch.entries()) {
     const note = noteOf.get(index + 1);
-    if (note?.[1] === 'conflict') return { appended: false, actualRevision: note[2] };
-    if (note?.[1] === 'repeated') {
-      return { appended: true, position: BigInt(note[3]), revision: note[2], repeated: true };
+    if (note?.[1] === 'conflict') {
+      all.push({ appended: false, actualRevision: note[2] });
+    } else if (note?.[1] === 'repeated') {
+      const position = BigInt(note[3]);
+      all.push({ appended: true, position, revision: note[2], repeated: true });
+    } else {
+      last += BigInt(append.events.length);
+      const revision = note?.[2] ?? Number(append.expected) + append.events.length;
+      all.push({ appended: true, position: last, revision, repeated: false });
     }
-    last += BigInt(append.events.length);
-    const revision = note?.[2] ?? Number(append.expected) + append.events.length;
-    return { appended: true, position: last, revision, repeated: false };
-  });
+  }
+  return all;
 }
 
 /** An append that was stored, with the position of its last event. */
@@ -194,21 +199,25 @@ function metadataOf(text: string): EventMetadata {
 }
 
 /** The events as a reader of the table would get them: parsed from the JSON that was sent. */
-export function storedEvents(log: Log, { append, position, revision }: Stored): RecordedEvent[] {
-  const { streamId, events, datas, metadatas } = append;
-  return events.map(({ id, type, schemaVersion, time }, index) => {
-    const before = events.length - 1 - index;
-    return {
-      log,
-      streamId,
-      revision: revision - before,
-      position: position - BigInt(before),
-      id,
-      type,
-      schemaVersion,
-      time,
-      data: JSON.parse(datas[index] ?? '{}') as JsonObject,
-      metadata: metadataOf(metadatas[index] ?? '{}'),
-    };
-  });
+export function storedEvents(log: Log, stored: readonly Stored[]): readonly RecordedEvent[] {
+  const all: RecordedEvent[] = [];
+  for (const { append, position, revision } of stored) {
+    const { streamId, events, datas, metadatas } = append;
+    for (const [index, { id, type, schemaVersion, time }] of events.entries()) {
+      const before = events.length - 1 - index;
+      all.push({
+        log,
+        streamId,
+        revision: revision - before,
+        position: position - BigInt(before),
+        id,
+        type,
+        schemaVersion,
+        time,
+        data: JSON.parse(datas[index] ?? '{}') as JsonObject,
+        metadata: metadataOf(metadatas[index] ?? '{}'),
+      });
+    }
+  }
+  return all;
 }

@@ -66,16 +66,17 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
     }
   };
 
-  const enqueue = (log: Log, append: Written): Promise<AppendOutcome> =>
-    new Promise((resolve, reject) => {
-      const queue = queues.get(log) ?? appendQueue();
-      queues.set(log, queue);
-      queue.push({ append, resolve, reject });
-      waiting++;
-      metrics.appendQueue.set(waiting);
-      waitingBytes += append.bytes;
-      schedule();
-    });
+  const enqueue = (log: Log, append: Written): Promise<AppendOutcome> => {
+    const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>();
+    const queue = queues.get(log) ?? appendQueue();
+    queues.set(log, queue);
+    queue.push({ append, resolve, reject });
+    waiting++;
+    metrics.appendQueue.set(waiting);
+    waitingBytes += append.bytes;
+    schedule();
+    return promise;
+  };
 
   return async (log: Log, appends: readonly Append[]): Promise<readonly AppendOutcome[]> => {
     const all = appends.map(written);
@@ -83,7 +84,9 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
     if (waiting + all.length > QUEUE_APPENDS_MAX || waitingBytes > QUEUE_BYTES_MAX) {
       throw new EventStoreOverloaded('too many appends wait');
     }
-    return Promise.all(all.map((append) => enqueue(log, append)));
+    const outcomes: Promise<AppendOutcome>[] = [];
+    for (const append of all) outcomes.push(enqueue(log, append));
+    return Promise.all(outcomes);
   };
 }
 

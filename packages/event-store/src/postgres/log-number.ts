@@ -1,7 +1,7 @@
 import type { Log } from '../event-store.ts';
 
 /** The number of a log in the tables. Stored rows use these numbers, so they never change. */
-const LOG_NUMBERS: Readonly<Record<Log, number>> = {
+export const LOG_NUMBERS: Readonly<Record<Log, number>> = {
   identity: 1,
   authz: 2,
   vault: 3,
@@ -9,5 +9,3 @@ const LOG_NUMBERS: Readonly<Record<Log, number>> = {
   webhooks: 5,
   audit: 6,
 };
-
-export const logNumber = (log: Log): number => LOG_NUMBERS[log];

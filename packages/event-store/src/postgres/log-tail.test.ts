@@ -32,10 +32,10 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 describe('the tail of a log', () => {
   it('is read once for all who ask in one turn', async () => {
     const log = table(3);
-    const { read } = logTails((...of) => log.read(...of));
-    expect(positions(await read('identity', 0n, 10))).toEqual([1n, 2n, 3n]);
+    const tail = logTails((...of) => log.read(...of))('identity');
+    expect(positions(await tail.read(0n, 10))).toEqual([1n, 2n, 3n]);
     log.append();
-    const all = await Promise.all([0n, 2n, 3n].map((after) => read('identity', after, 10)));
+    const all = await Promise.all([0n, 2n, 3n].map((after) => tail.read(after, 10)));
     expect(all.map(positions)).toEqual([[1n, 2n, 3n, 4n], [3n, 4n], [4n]]);
     expect(log.asked).toEqual([
       { after: 0n, limit: 10 },
@@ -45,13 +45,13 @@ describe('the tail of a log', () => {
 
   it('shows what was committed before the call, also while an older read is under way', async () => {
     const log = table(1);
-    const { read } = logTails((...of) => log.read(...of));
-    await read('identity', 0n, 10);
+    const tail = logTails((...of) => log.read(...of))('identity');
+    await tail.read(0n, 10);
     log.held = true;
-    const before = read('identity', 1n, 10);
+    const before = tail.read(1n, 10);
     while (log.asked.length < 2) await turn();
     log.append();
-    const after = read('identity', 1n, 10);
+    const after = tail.read(1n, 10);
     log.held = false;
     log.release();
     expect(positions(await before)).toEqual([]);
@@ -60,10 +60,10 @@ describe('the tail of a log', () => {
 
   it('never answers a page as the last that is not', async () => {
     const log = table(1);
-    const { read } = logTails((...of) => log.read(...of));
-    await read('identity', 0n, 10);
+    const tail = logTails((...of) => log.read(...of))('identity');
+    await tail.read(0n, 10);
     log.append(8);
-    const [few, many] = await Promise.all([read('identity', 1n, 2), read('identity', 1n, 10)]);
+    const [few, many] = await Promise.all([tail.read(1n, 2), tail.read(1n, 10)]);
     expect(positions(few)).toEqual([2n, 3n]);
     expect(positions(many)).toEqual([2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n]);
   });
@@ -71,15 +71,15 @@ describe('the tail of a log', () => {
   it('fails for those who waited for the read that failed, and for nobody else', async () => {
     const log = table(1);
     let broken = false;
-    const { read } = logTails((...of) =>
+    const tail = logTails((...of) =>
       broken ? Promise.reject(new Error('away')) : log.read(...of),
-    );
-    await read('identity', 0n, 10);
+    )('identity');
+    await tail.read(0n, 10);
     broken = true;
-    await expect(read('identity', 1n, 10)).rejects.toThrow('away');
+    await expect(tail.read(1n, 10)).rejects.toThrow('away');
     broken = false;
     log.append();
-    expect(positions(await read('identity', 1n, 10))).toEqual([2n]);
+    expect(positions(await tail.read(1n, 10))).toEqual([2n]);
   });
 
   it('is the table, wherever a reader stands and however much was appended', async () => {
@@ -91,11 +91,11 @@ describe('the tail of a log', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
         const log = table();
-        const { read } = logTails((...of) => log.read(...of));
+        const tail = logTails((...of) => log.read(...of))('identity');
         for (const { append, back, limit } of steps) {
           log.append(append);
           const after = BigInt(Math.max(0, log.rows.length - back));
-          const found = await read('identity', after, limit);
+          const found = await tail.read(after, limit);
           const expected = log.rows.filter(({ position }) => position > after).slice(0, limit);
           expect(positions(found)).toEqual(positions(expected));
         }
@@ -107,38 +107,38 @@ describe('the tail of a log', () => {
   describe('for a follower', () => {
     it('is not read again for what was stored here', async () => {
       const log = table(1);
-      const tails = logTails((...of) => log.read(...of));
-      await tails.read('identity', 0n, 10);
-      await tails.read('identity', 1n, 10);
+      const tail = logTails((...of) => log.read(...of))('identity');
+      await tail.read(0n, 10);
+      await tail.read(1n, 10);
       log.append(2);
-      tails.stored('identity', () => log.rows.slice(1));
-      expect(positions(await tails.follow('identity', 1n, 10))).toEqual([2n, 3n]);
-      expect(positions(await tails.follow('identity', 0n, 2))).toEqual([1n, 2n]);
-      expect(positions(await tails.follow('identity', 3n, 2))).toEqual([]);
+      tail.stored(() => log.rows.slice(1));
+      expect(positions(await tail.follow(1n, 10))).toEqual([2n, 3n]);
+      expect(positions(await tail.follow(0n, 2))).toEqual([1n, 2n]);
+      expect(positions(await tail.follow(3n, 2))).toEqual([]);
       expect(log.asked).toHaveLength(2);
     });
 
     it('is read again where others were heard of', async () => {
       const log = table(1);
-      const tails = logTails((...of) => log.read(...of));
-      await tails.read('identity', 0n, 10);
-      await tails.read('identity', 1n, 10);
+      const tail = logTails((...of) => log.read(...of))('identity');
+      await tail.read(0n, 10);
+      await tail.read(1n, 10);
       log.append(2);
-      tails.stored('identity', () => log.rows.slice(1, 2));
-      tails.heard('identity');
-      expect(positions(await tails.follow('identity', 1n, 10))).toEqual([2n, 3n]);
+      tail.stored(() => log.rows.slice(1, 2));
+      tail.heard();
+      expect(positions(await tail.follow(1n, 10))).toEqual([2n, 3n]);
     });
 
     it('is read where a batch of this process shows that another stands before it', async () => {
       const log = table(1);
-      const tails = logTails((...of) => log.read(...of));
-      await tails.read('identity', 0n, 10);
-      await tails.read('identity', 1n, 10);
+      const tail = logTails((...of) => log.read(...of))('identity');
+      await tail.read(0n, 10);
+      await tail.read(1n, 10);
       log.append(1);
-      tails.stored('identity', () => log.rows.slice(1));
+      tail.stored(() => log.rows.slice(1));
       log.append(2);
-      tails.stored('identity', () => log.rows.slice(3));
-      expect(positions(await tails.follow('identity', 1n, 10))).toEqual([2n, 3n, 4n]);
+      tail.stored(() => log.rows.slice(3));
+      expect(positions(await tail.follow(1n, 10))).toEqual([2n, 3n, 4n]);
     });
 
     it('misses nothing that it was told of, whoever stored it and however the answers cross', async () => {
@@ -158,7 +158,7 @@ describe('the tail of a log', () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
           const log = table();
-          const tails = logTails((...of) => log.read(...of));
+          const tail = logTails((...of) => log.read(...of))('identity');
           let isUntold = false;
           for (const { batches, answered, heard, back, limit, readsFirst } of steps) {
             const own: RecordedEvent[][] = [];
@@ -168,16 +168,16 @@ describe('the tail of a log', () => {
               if (by === 'us') own.push(log.rows.slice(from));
             }
             isUntold ||= batches.some(({ by }) => by === 'others');
-            const early = readsFirst ? tails.follow('identity', 0n, limit) : undefined;
+            const early = readsFirst ? tail.follow(0n, limit) : undefined;
             while (own.length > 0) {
               const [batch = []] = own.splice((answered.next().value ?? 0) % own.length, 1);
-              tails.stored('identity', () => batch);
+              tail.stored(() => batch);
             }
-            if (heard) tails.heard('identity');
+            if (heard) tail.heard();
             if (heard) isUntold = false;
             const after = BigInt(Math.max(0, log.rows.length - back));
             const all = log.rows.filter(({ position }) => position > after);
-            const found = positions(await tails.follow('identity', after, limit));
+            const found = positions(await tail.follow(after, limit));
             const expected = positions(all.slice(0, limit));
             // There is never a gap. The result is complete, unless another process has appended without a notice.
             expect(found).toEqual(expected.slice(0, found.length));

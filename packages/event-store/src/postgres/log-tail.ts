@@ -10,33 +10,13 @@ const AHEAD_BATCHES_MAX = 16;
 
 export type ReadLog = (log: Log, after: bigint, limit: number) => Promise<readonly RecordedEvent[]>;
 
-export type LogTails = {
-  /** Returns everything that was committed before the call. It never joins a read that began earlier. */
-  readonly read: ReadLog;
-  /**
-   * Returns the events that this process stored and those that notices announced. It reads the table only for the
-   * latter.
-   */
-  readonly follow: ReadLog;
-  /** Call it when this process stored a batch. Its events are in order, without a gap. */
-  stored(log: Log, events: () => readonly RecordedEvent[]): void;
-  /** Call it when another process may have stored something. */
-  heard(log: Log): void;
-};
-
 /** The newest events of each log, read once for all followers: projections, policies, relay. */
-export function logTails(readLog: ReadLog): LogTails {
+export function logTails(readLog: ReadLog): (log: Log) => LogTail {
   const tails = new Map<Log, LogTail>();
-  const tailOf = (log: Log): LogTail => {
+  return (log) => {
     const tail = tails.get(log) ?? new LogTail((after, limit) => readLog(log, after, limit));
     tails.set(log, tail);
     return tail;
-  };
-  return {
-    read: (log, after, limit) => tailOf(log).read(after, limit),
-    follow: (log, after, limit) => tailOf(log).follow(after, limit),
-    stored: (log, events) => tailOf(log).stored(events),
-    heard: (log) => tailOf(log).heard(),
   };
 }
 
@@ -59,6 +39,7 @@ class LogTail {
     this.#readTable = readTable;
   }
 
+  /** Returns everything that was committed before the call. It never joins a read that began earlier. */
   async read(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
     if (this.#events === undefined || after < this.#from) return this.#readAside(after, limit);
     const isWhole = await this.#caughtUp(limit);
@@ -68,6 +49,10 @@ class LogTail {
     return isWhole || found.length === limit ? found : this.#readTable(after, limit);
   }
 
+  /**
+   * Returns the events that this process stored and those that notices announced. It reads the table only for the
+   * latter.
+   */
   async follow(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
     // Connections resolve in any order, and missing events often arrive within one turn.
     if (this.#ahead.length > 0) await nextTurn();
@@ -76,6 +61,7 @@ class LogTail {
     return this.#behind(after).slice(0, limit);
   }
 
+  /** Call it when this process stored a batch. Its events are in order, without a gap. */
   stored(events: () => readonly RecordedEvent[]): void {
     if (this.#events === undefined) return; // No follower in this process reads the log.
     this.#ahead.push(events());
@@ -85,6 +71,7 @@ class LogTail {
     this.#isHeard = true;
   }
 
+  /** Call it when another process may have stored something. */
   heard(): void {
     this.#isHeard = true;
   }
@@ -142,8 +129,11 @@ class LogTail {
     this.#ahead = [];
     for (const batch of waiting) {
       const end = this.#end;
-      if (firstOf(batch) > end + 1n) this.#ahead.push(batch);
-      else known.push(...batch.filter(({ position }) => position > end));
+      if (firstOf(batch) > end + 1n) {
+        this.#ahead.push(batch);
+        continue;
+      }
+      for (const event of batch) if (event.position > end) known.push(event);
     }
     const surplus = known.length - TAIL_EVENTS_MAX;
     if (surplus <= SURPLUS_EVENTS_MAX) return;

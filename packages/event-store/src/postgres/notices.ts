@@ -3,10 +3,10 @@ import type { ProcessSession } from '@cardea/postgres';
 import type { Logger } from '@cardea/runtime';
 import type { Log } from '../event-store.ts';
 import type { OwnConnections } from './connection.ts';
-import { logNumber } from './log-number.ts';
+import { LOG_NUMBERS } from './log-number.ts';
 
 /** Each log has its own channel, because the server sends a notice to every session that listens to the channel. */
-const channelOf = (log: Log): string => `cardea_events_${logNumber(log)}`;
+const channelOf = (log: Log): string => `cardea_events_${LOG_NUMBERS[log]}`;
 /** The payload that a process sends when it begins to listen. A replica of an earlier release waits for it. */
 const JOINED = 'joined';
 /**
@@ -39,13 +39,13 @@ export type NoticesDependencies = {
  * server.
  */
 export function notices({ session, heads, onHeard, own, logger }: NoticesDependencies) {
-  const listeners = new Map<Log, Set<() => void>>();
+  const listeners = new Map<Log, Set<{ readonly onAppend: () => void }>>();
   const seen = new Map<Log, bigint>();
   const stopping = new AbortController();
   let polling: Promise<void> | undefined;
 
   const wake = (log: Log) => {
-    for (const listener of listeners.get(log) ?? []) queueMicrotask(listener);
+    for (const { onAppend } of listeners.get(log) ?? []) queueMicrotask(onAppend);
   };
   const hear = (log: Log) => {
     onHeard(log);
@@ -96,7 +96,7 @@ export function notices({ session, heads, onHeard, own, logger }: NoticesDepende
       tellOthers.stored(log, told);
     },
     subscribe: async (log: Log, onAppend: () => void): Promise<() => Promise<void>> => {
-      const listener = () => onAppend(); // A new function, so that one `onAppend` may subscribe twice.
+      const listener = { onAppend }; // A new object, so that one `onAppend` may subscribe twice.
       const all = listeners.get(log) ?? new Set();
       const isFirst = !listeners.has(log);
       listeners.set(log, all.add(listener));
@@ -146,7 +146,7 @@ function teller(session: NoticeSession) {
   };
   const tell = async (log: Log): Promise<void> => {
     told(log);
-    await session.notify([channelOf(log)], String(logNumber(log))).catch(() => silent.add(log));
+    await session.notify([channelOf(log)], String(LOG_NUMBERS[log])).catch(() => silent.add(log));
   };
   const later = (log: Log): void => {
     if (!untold.has(log)) untold.set(log, setTimeout(() => void tell(log), UNTOLD_MS).unref());

@@ -40,12 +40,13 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
 
   const readStream = streamReader(reader);
   const { readLog: readTable, heads } = logReader(reader);
-  const tails = logTails(readTable);
-  const notified = notices({ session, heads, onHeard: tails.heard, own, logger });
+  const tailOf = logTails(readTable);
+  const onHeard = (log: Log) => tailOf(log).heard();
+  const notified = notices({ session, heads, onHeard, own, logger });
   const writers = Array.from({ length: WRITERS }, () => connection(rest, own.add));
   const append = groupCommit(writers, {
     onStored: (log, stored, told) => {
-      tails.stored(log, () => stored.flatMap((each) => storedEvents(log, each)));
+      tailOf(log).stored(() => storedEvents(log, stored));
       notified.stored(log, stored.at(-1)?.position ?? 0n, told);
     },
     isNoticeDue: notified.isDue,
@@ -63,8 +64,8 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
           readLast: async (streamId) => (await readStream(log, { streamId, from: 'last' }))[0],
           // Reads of one turn of the event loop share a query.
           readStreams: (reads) => Promise.all(reads.map((read) => readStream(log, read))),
-          readLog: tails.read,
-          followLog: tails.follow,
+          readLog: (of, after, limit) => tailOf(of).read(after, limit),
+          followLog: (of, after, limit) => tailOf(of).follow(after, limit),
           head,
           subscribe: notified.subscribe,
           close: async () => {},

@@ -11,7 +11,7 @@ import {
 import { STREAM_PAGE_EVENTS, STREAM_TAIL_EVENTS } from '../states/stream-pages.ts';
 import { int2Array, int8Array, textArray } from './binary.ts';
 import type { Connection } from './connection.ts';
-import { logNumber } from './log-number.ts';
+import { LOG_NUMBERS } from './log-number.ts';
 
 /** Reads of streams in one query. */
 const READS_MAX = 512;
@@ -144,7 +144,7 @@ async function readStreams(
   asked: readonly Asked[],
 ): Promise<readonly (readonly RecordedEvent[])[]> {
   const values = [
-    int2Array(asked.map(({ log }) => logNumber(log))),
+    int2Array(asked.map(({ log }) => LOG_NUMBERS[log])),
     textArray(asked.map(({ streamId }) => streamId)),
     int8Array(asked.map(({ from }) => firstOf(from))),
   ];
@@ -167,15 +167,15 @@ const firstOf = (from: StreamRead['from']): number => {
 export function logReader(connection: Connection) {
   return {
     readLog: async (log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]> => {
-      const values = [logNumber(log), after.toString(), limit];
+      const values = [LOG_NUMBERS[log], after.toString(), limit];
       const rows = await again(() => connection.query<EventRow>({ ...LOG, values }));
       return rows.map((row) => recorded(log, row));
     },
     heads: async (logs: readonly Log[]): Promise<ReadonlyMap<Log, bigint>> => {
-      const values = [logs.map(logNumber)];
+      const values = [logs.map((log) => LOG_NUMBERS[log])];
       const rows = await again(() => connection.query<RowOf<typeof HEAD>>({ ...HEADS, values }));
       const heads = new Map(rows.map(({ log, position }) => [log, BigInt(position)]));
-      return new Map(logs.map((log) => [log, heads.get(logNumber(log)) ?? 0n]));
+      return new Map(logs.map((log) => [log, heads.get(LOG_NUMBERS[log]) ?? 0n]));
     },
   };
 }

@@ -28,7 +28,7 @@ it('prints and reads the metadata of a command once for all its events', () => {
   ];
   expect(printed).toBe(2);
   const read = appends.flatMap((append) =>
-    storedEvents('authz', { append, position: 1n, revision: 1 }).map((event) => event.metadata),
+    storedEvents('authz', [{ append, position: 1n, revision: 1 }]).map((event) => event.metadata),
   );
   expect(read.map(({ tenantId }) => tenantId)).toEqual(['t', 't', 'u']);
   expect(read[1]).toBe(read[0]);

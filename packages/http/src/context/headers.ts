@@ -55,21 +55,24 @@ const EXPOSED =
 const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
 const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
 
-export const originRuleOf = (contract: Contract | undefined, path: string): OriginRule =>
-  contract?.response?.origins ?? (path.startsWith(API) ? 'allowed' : 'own');
+export const originRuleOf = ({ path, response }: Contract): OriginRule =>
+  response?.origins ?? originRuleOfPath(path);
 
-/**
- * Adds the headers that let a page read the response. `tenantId` is the response's tenant. A response without a tenant
- * can be read by the allowed origins of all tenants.
- */
+export const originRuleOfPath = (path: string): OriginRule =>
+  path.startsWith(API) ? 'allowed' : 'own';
+
+type CallingPage = {
+  readonly origin: string;
+  readonly origins: AllowedOrigins;
+  /** The response's tenant. A response without a tenant can be read by the allowed origins of all tenants. */
+  readonly tenantId: string | undefined;
+};
+
+/** Adds the headers that let a page read the response. `page` is undefined if the request names no origin. */
 export function crossOriginHeaders(
   headers: Outgoing,
   rule: OriginRule,
-  of: {
-    readonly origins: AllowedOrigins;
-    readonly origin: string | undefined;
-    readonly tenantId: string | undefined;
-  },
+  page: CallingPage | undefined,
 ): void {
   if (rule === 'own') return;
   if (rule === 'every') {
@@ -78,13 +81,12 @@ export function crossOriginHeaders(
     return;
   }
   headers['Vary'] = 'Origin';
-  const { origin, origins, tenantId } = of;
-  if (origin === undefined || !isAllowed(origins, origin, tenantId)) return;
-  headers[ALLOW_ORIGIN] = origin;
+  if (page === undefined || !isAllowed(page)) return;
+  headers[ALLOW_ORIGIN] = page.origin;
   headers[EXPOSE_HEADERS] = EXPOSED;
 }
 
-const isAllowed = (origins: AllowedOrigins, origin: string, tenantId: string | undefined) =>
+const isAllowed = ({ origin, origins, tenantId }: CallingPage): boolean =>
   tenantId === undefined ? origins.ofAny(origin) : origins.ofTenant(origin, tenantId);
 
 export const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
@@ -99,7 +101,7 @@ export function preflightHeaders(
   origins: AllowedOrigins,
 ): Outgoing {
   const { origin = '', 'access-control-request-method': method } = request.headers;
-  const callable = contracts.filter((contract) => originRuleOf(contract, contract.path) !== 'own');
+  const callable = contracts.filter((contract) => originRuleOf(contract) !== 'own');
   const wanted = callable.find((contract) => contract.method.toUpperCase() === method);
   const isEvery = wanted?.response?.origins === 'every';
   const headers: Outgoing = isEvery ? {} : { Vary: 'Origin' };

@@ -9,9 +9,9 @@ import {
   requestSpan,
   storedId,
 } from '@cardea/runtime';
-import type { Contract } from '../contract/contract.ts';
 import type { LargeBodies } from '../input/large-bodies.ts';
 import type { Begun, RequestTurns } from '../pipeline/request-turns.ts';
+import type { Route } from '../pipeline/route.ts';
 import { oauthErrorBody } from '../refusals/oauth-error.ts';
 import type { Refusal } from '../refusals/refusal.ts';
 import type { RefusedWrites } from '../refusals/refused-writes.ts';
@@ -21,7 +21,7 @@ import {
   crossOriginHeaders,
   doubledHeaders,
   type Outgoing,
-  originRuleOf,
+  originRuleOfPath,
 } from './headers.ts';
 import type { HttpMetrics } from './metrics.ts';
 import {
@@ -60,9 +60,7 @@ export class HttpContext {
   readonly requestId: string;
   readonly parts: ServerParts;
   /** Set after the path was found to be an endpoint's. */
-  contract: Contract | undefined;
-  /** The service that responds: `X-Served-By`. */
-  servedBy: string;
+  route: Route | undefined;
   principal: Principal | undefined;
   /** The tenant of the response, if neither credential nor header names it. */
   ofTenant: string | undefined;
@@ -75,8 +73,10 @@ export class HttpContext {
    * The `Origin` header. It is stored here, because a library that handles the request may remove it from the headers.
    */
   readonly #origin: string | undefined;
+  /** `X-Served-By` of a response that belongs to no service. */
+  readonly #name: string;
   readonly #startedMs: number;
-  readonly #span: RequestSpan;
+  readonly #span: RequestSpan | undefined;
   readonly #abort = new AbortController();
   /** Aborts when the client disconnects, or when the time limit of a stop has passed. */
   readonly signal = this.#abort.signal;
@@ -98,7 +98,7 @@ export class HttpContext {
     this.parts = parts;
     this.path = mark === -1 ? url : url.slice(0, mark);
     this.search = mark === -1 ? '' : url.slice(mark + 1);
-    this.servedBy = name;
+    this.#name = name;
     this.#startedMs = parts.clock.monotonicMs();
     const { headers, socket } = request;
     this.#origin = headers.origin;
@@ -116,7 +116,7 @@ export class HttpContext {
         : parts.ids.next();
     const { traceparent } = headers;
     this.#span = requestSpan(typeof traceparent === 'string' ? traceparent : undefined);
-    this.traceparent = this.#span.traceparent;
+    this.traceparent = this.#span?.traceparent;
     parts.open.add(this);
     parts.metrics.inFlight.inc();
     response.on('close', () => this.#closed());
@@ -146,21 +146,27 @@ export class HttpContext {
 
   /** Runs the work within the span of this request. */
   within(work: () => void): void {
-    this.#span.within(work);
+    if (this.#span === undefined) work();
+    else this.#span.within(work);
   }
 
   /** Headers of every response to this request. */
   headers(): Outgoing {
     const headers: Outgoing = {
       'X-Request-Id': this.requestId,
-      'X-Served-By': this.servedBy,
+      'X-Served-By': this.route?.group.service ?? this.#name,
       ...this.parts.defaultHeaders.always,
     };
-    if (isPrivate(this.contract)) headers['Cache-Control'] = 'no-store';
+    if (this.route?.isPrivate === true) headers['Cache-Control'] = 'no-store';
     if (this.parts.draining.aborted) headers['Connection'] = 'close';
-    const rule = originRuleOf(this.contract, this.path);
-    const of = { origins: this.parts.origins, origin: this.#origin, tenantId: this.#tenant() };
-    crossOriginHeaders(headers, rule, of);
+    const origin = this.#origin;
+    crossOriginHeaders(
+      headers,
+      this.route?.origins ?? originRuleOfPath(this.path),
+      origin === undefined
+        ? undefined
+        : { origin, origins: this.parts.origins, tenantId: this.#tenant() },
+    );
     return headers;
   }
 
@@ -176,7 +182,7 @@ export class HttpContext {
     const headers = Object.assign(this.headers(), more);
     const { challenge } = this.parts.defaultHeaders;
     refusalHeaders(headers, refusal, { path: this.path, challenge });
-    const isOAuth = this.contract?.response?.errors === 'oauth';
+    const isOAuth = this.route?.contract.response?.errors === 'oauth';
     const body = isOAuth ? oauthErrorBody(refusal) : errorBody(refusal, this.requestId);
     this.answer(refusal.status, body, headers);
   }
@@ -196,7 +202,8 @@ export class HttpContext {
   }
 
   #closed(): void {
-    const { parts, response, request, contract, principal } = this;
+    const { parts, response, request, principal } = this;
+    const contract = this.route?.contract;
     parts.open.delete(this);
     parts.metrics.inFlight.dec();
     this.#endTurnOnceRead();
@@ -209,7 +216,7 @@ export class HttpContext {
     // Clients may invent methods, but labels and names must stay a closed set.
     const known = contract === undefined ? 'any' : method;
     parts.metrics.duration.observe(durationMs / 1000, known, route, status);
-    this.#span.end(`request ${known} ${route}`, { method: known, route, status });
+    this.#span?.end(`request ${known} ${route}`, { method: known, route, status });
     parts.logger.info(
       {
         request_id: this.requestId,
@@ -242,10 +249,6 @@ function originForm(request: IncomingMessage): string {
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
   return request.url;
 }
-
-/** Responses of authenticated endpoints depend on the caller. */
-const isPrivate = (contract: Contract | undefined): boolean =>
-  contract !== undefined && (contract.response?.isSecret === true || contract.who !== 'anyone');
 
 const socketAddress = ({ socket }: IncomingMessage): string =>
   clientAddress(socket.remoteAddress, undefined, () => false);

@@ -53,9 +53,12 @@ export const confirmsClients = ({
   readonly method: string;
 }): boolean => method !== 'get' && machineScopeOf({ machine }) !== undefined;
 
+export const takesUsers = ({ who }: { readonly who: Who }): boolean =>
+  who !== 'anyone' && who.some((caller) => USER_CALLERS.includes(caller));
+
 /** Whether an endpoint accepts users by role only, so that an authorized caller acts as an admin. */
 export const asksForRole = ({ who }: { readonly who: Who }): boolean =>
-  who !== 'anyone' && !who.includes('user') && who.some((caller) => USER_CALLERS.includes(caller));
+  who !== 'anyone' && !who.includes('user') && takesUsers({ who });
 
 /** The callers that a handler can get, according to its contract's `who`. Undefined on `anyone` endpoints. */
 export type CallerOf<

@@ -4,7 +4,6 @@
  */
 import {
   type Authentication,
-  type Authenticator,
   type ClientPrincipal,
   DPOP_ALGORITHMS,
   type Principal,
@@ -12,14 +11,7 @@ import {
   type UserPrincipal,
 } from '@cardea/auth';
 import { storedId } from '@cardea/runtime';
-import {
-  applicationScopeOf,
-  type Caller,
-  machineScopeOf,
-  type StepUp,
-  stepUpOf,
-  USER_CALLERS,
-} from '../contract/caller.ts';
+import { type Caller, machineScopeOf, type StepUp } from '../contract/caller.ts';
 import type { Contract } from '../contract/contract.ts';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
 import type { Call } from './call.ts';
@@ -38,19 +30,15 @@ export function authorize(
   route: Route,
 ): CallerAuthorization | Promise<CallerAuthorization> {
   if (route.contract.who === 'anyone' || call.doubled.has('authorization')) {
-    return authorizedCaller(undefined, call, route.contract);
+    return authorizedCaller(undefined, call, route);
   }
   const found = call.authenticated(route.group.authenticator);
   return found instanceof Promise
-    ? found.then((principal) => authorizedCaller(principal, call, route.contract))
-    : authorizedCaller(found, call, route.contract);
+    ? found.then((principal) => authorizedCaller(principal, call, route))
+    : authorizedCaller(found, call, route);
 }
 
-function authorizedCaller(
-  found: Authentication,
-  call: Call,
-  contract: Contract,
-): CallerAuthorization {
+function authorizedCaller(found: Authentication, call: Call, route: Route): CallerAuthorization {
   if (found?.kind === 'too_many_misses') {
     const headers = { 'Retry-After': String(found.retryAfterSeconds) };
     return { refusal: refusalOf('rate_limited', { headers }), principal: undefined };
@@ -59,9 +47,10 @@ function authorizedCaller(
     return { refusal: withoutPossession(found.error), principal: undefined };
   }
   const principal = found;
+  const { contract } = route;
   const { who } = contract;
-  const untaken =
-    who === 'anyone' || principal === undefined ? undefined : notTaken(principal, who, contract);
+  const isTaken = who === 'anyone' || principal === undefined || takesKind(principal, who, route);
+  const untaken = isTaken ? undefined : notTaken(principal, contract);
   if (who !== 'anyone') {
     if (principal === undefined) return { refusal: refusalOf('unauthenticated'), principal };
     // All 401s come first, before the response could reveal anything about the tenant.
@@ -72,9 +61,11 @@ function authorizedCaller(
   if (who !== 'anyone' && principal !== undefined) {
     const refusal =
       untaken ??
-      withoutClass(principal, contract) ??
+      withoutClass(principal, route) ??
       withoutRight(principal, contract) ??
-      withoutStepUp(principal, contract, call.parts.clock.now());
+      (principal.kind === 'user' && route.stepUp !== 'none'
+        ? withoutRecentSignIn(principal, { stepUp: route.stepUp, now: call.parts.clock.now() })
+        : undefined);
     if (refusal !== undefined) return { refusal, principal };
   }
   return { principal, tenantId: tenant };
@@ -85,15 +76,13 @@ function authorizedCaller(
  * and a token alone does not show that its role was removed or that its session has ended.
  */
 export async function confirm(
-  contract: Contract,
+  { contract, group, stepUp }: Route,
   principal: Principal,
-  authenticator: Authenticator,
 ): Promise<{ readonly principal: Principal } | { readonly refusal: Refusal }> {
-  const now = await authenticator.confirm(principal);
+  const now = await group.authenticator.confirm(principal);
   if (now === undefined) return { refusal: refusalOf('unauthenticated') };
   const refusal =
-    withoutRight(now, contract) ??
-    (now.kind === 'user' ? withoutSignIn(now, stepUpOf(contract)) : undefined);
+    withoutRight(now, contract) ?? (now.kind === 'user' ? withoutSignIn(now, stepUp) : undefined);
   return refusal === undefined ? { principal: now } : { refusal };
 }
 
@@ -128,12 +117,7 @@ const isScope = (caller: Caller) => caller.startsWith('api_key:');
 const scopeOf = (caller: Caller) => caller.slice('api_key:'.length);
 
 /** The response to an authenticated caller of a kind that the endpoint does not accept. */
-function notTaken(
-  principal: Principal,
-  who: readonly Caller[],
-  contract: Contract,
-): Refusal | undefined {
-  if (takesKind(principal, who, contract)) return undefined;
+function notTaken(principal: Principal, contract: Contract): Refusal {
   const byKey = principal.kind === 'agent' && principal.via === 'key';
   const other =
     (byKey ? contract.notTaken?.agent_key : undefined) ?? contract.notTaken?.[principal.kind];
@@ -145,11 +129,11 @@ function notTaken(
 function takesKind(
   principal: Principal,
   who: readonly Caller[],
-  { machine = 'never' }: Contract,
+  { contract: { machine = 'never' }, takesUsers }: Route,
 ): boolean {
   switch (principal.kind) {
     case 'user':
-      return who.some((caller) => USER_CALLERS.includes(caller));
+      return takesUsers;
     case 'agent':
       return who.includes(principal.via === 'key' ? 'agent_key' : 'agent_token');
     case 'api_key':
@@ -163,24 +147,21 @@ function takesKind(
  * Refuses calls beyond what the user has allowed the application: consent to show a name grants neither the account nor
  * a role. Also refuses an administrator who impersonates a user and tries to change a setting.
  */
-function withoutClass(principal: Principal, contract: Contract): Refusal | undefined {
+function withoutClass(
+  principal: Principal,
+  { contract, applicationScope: scope }: Route,
+): Refusal | undefined {
   if (principal.kind !== 'user') return undefined;
   if (principal.impersonatedBy !== null && contract.access?.class === 'settings') {
     return refusalOf('forbidden', { message: 'Only the user in person may do this.' });
   }
   if (principal.clientId === null) return undefined;
-  const scope = applicationScopeOf(contract);
   if (scope === 'any' || principal.scopes?.includes(scope)) return undefined;
   return refusalOf('insufficient_scope', {
     message: `The application lacks the scope ${scope}.`,
     details: { scope },
   });
 }
-
-const withoutStepUp = (principal: Principal, contract: Contract, now: Date): Refusal | undefined =>
-  principal.kind === 'user'
-    ? withoutRecentSignIn(principal, { stepUp: stepUpOf(contract), now })
-    : undefined;
 
 /** The kind of caller is right, but the role or scope is missing. */
 function withoutRight(principal: Principal, contract: Contract): Refusal | undefined {

@@ -1,7 +1,7 @@
 /** The input of a request: parameters, query, headers and body, each validated by the contract. */
 
 import type { HttpContext } from '../context/http-context.ts';
-import { type Contract, takesKey } from '../contract/contract.ts';
+import type { Contract } from '../contract/contract.ts';
 import type { Request } from '../contract/endpoint.ts';
 import {
   BODY_MAX_BYTES,
@@ -17,7 +17,7 @@ import { mayBeLarge } from '../input/large-bodies.ts';
 import { readQuery } from '../input/query.ts';
 import { type Fault, invalid, refusalOf } from '../refusals/refusal.ts';
 import type { Call, Input } from './call.ts';
-import { type ReadStrings, type Route, withQuery } from './route.ts';
+import { frozen, type ReadStrings, type Route, withQuery } from './route.ts';
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
@@ -30,7 +30,10 @@ export function readStrings(
   params: { readonly [name: string]: string },
 ): ReadStrings {
   if (route.contract.input?.passedOn === true) return { params, query: {} };
-  if (search === '' && route.contract.params === undefined) return route.withoutStrings();
+  if (search === '' && route.contract.params === undefined) {
+    route.withoutStrings ??= frozen(withQuery({}, route.checkQuery({})));
+    return route.withoutStrings;
+  }
   const query = readQuery(search);
   if ('fault' in query) return { faults: [query.fault] };
   const checkedParams = route.checkParams(params);
@@ -89,24 +92,17 @@ function inputOf(
   if (reading === 'gone' || 'refusal' in reading) return reading;
   http.bodyIsRead = true;
   const form = bodyRule?.takesForm === true && isForm(http.request.headers);
-  const bytes = joined(reading.parts);
-  const read =
-    bytes.length === 0
-      ? noBody(contract)
-      : parsed(bytes, { isForm: form, keysMax: bodyRule?.keysMax });
+  const [first, ...others] = reading.parts;
+  const bytes = first !== undefined && others.length === 0 ? first : Buffer.concat(reading.parts);
+  let read: { value: unknown } | { fault: string };
+  if (bytes.length === 0) read = noBody(contract);
+  else read = form ? readForm(bytes) : readJson(bytes, bodyRule?.keysMax);
   if ('fault' in read) return { refusal: invalid({ field: 'body', rule: read.fault }) };
   const checked = checkBody(read.value);
   return 'faults' in checked ? { refusal: invalid(...checked.faults) } : checked;
 }
 
-const joined = (parts: readonly Buffer[]): Buffer =>
-  parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-
-function parsed(
-  bytes: Buffer,
-  { isForm, keysMax }: { readonly isForm: boolean; readonly keysMax: number | undefined },
-): { value: unknown } | { fault: string } {
-  if (!isForm) return readJson(bytes, keysMax);
+function readForm(bytes: Buffer): { value: unknown } | { fault: string } {
   const form = readQuery(bytes.toString('latin1'));
   return 'fault' in form ? { fault: form.fault.rule } : { value: { ...form.values } };
 }
@@ -118,14 +114,14 @@ const noBody = (contract: Contract): { value: unknown } | { fault: 'required' } 
 
 const NO_FAULTS: readonly Fault[] = [];
 
-export function headerFaults({ contract }: Route, { headers, doubled }: Call): readonly Fault[] {
+export function headerFaults({ takesKey }: Route, { headers, doubled }: Call): readonly Fault[] {
   const appId = headers['x-service-app-id'];
   if (doubled.has('x-service-app-id')) return [{ field: 'X-Service-App-Id', rule: 'repeated' }];
   if (typeof appId === 'string' && appId !== '' && !isAppId(appId)) {
     return [{ field: 'X-Service-App-Id', rule: 'max_length' }];
   }
   const key = headers['idempotency-key'];
-  if (!takesKey(contract) || key === undefined) return NO_FAULTS;
+  if (!takesKey || key === undefined) return NO_FAULTS;
   if (doubled.has('idempotency-key')) return [{ field: 'Idempotency-Key', rule: 'repeated' }];
   const fits = typeof key === 'string' && isIdempotencyKey(key);
   return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
@@ -133,11 +129,11 @@ export function headerFaults({ contract }: Route, { headers, doubled }: Call): r
 
 /** Adds the sent `Idempotency-Key`, and the command id derived from it unless the handler does that. */
 export function identified(
-  { contract, group }: Route,
+  { contract, group, takesKey }: Route,
   request: AnyRequest,
 ): AnyRequest | Promise<AnyRequest> {
   const key = request.headers['idempotency-key'];
-  if (!takesKey(contract) || key === undefined) return request;
+  if (!takesKey || key === undefined) return request;
   const keyed = { ...request, idempotency: { key, bodyHash: bodyHash(request.body) } };
   return contract.repeat === 'by_key_in_handler' ? keyed : group.identify(keyed);
 }

@@ -235,12 +235,9 @@ async function handledConfirmed(
   return 'refusal' in after ? after : answer;
 }
 
-async function confirmed(
-  { contract, group }: Route,
-  request: AnyRequest,
-): Promise<AnyRequest | RefusedRequest> {
+async function confirmed(route: Route, request: AnyRequest): Promise<AnyRequest | RefusedRequest> {
   if (request.principal === undefined) return request;
-  const now = await confirm(contract, request.principal, group.authenticator);
+  const now = await confirm(route, request.principal);
   return 'refusal' in now ? byPipeline(now.refusal) : { ...request, ...now };
 }
 

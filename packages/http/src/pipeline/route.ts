@@ -4,8 +4,18 @@
  */
 import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
-import { asksForRole, confirmsClients, confirmsUsers } from '../contract/caller.ts';
-import type { Contract } from '../contract/contract.ts';
+import { originRuleOf } from '../context/headers.ts';
+import {
+  type ApplicationScope,
+  applicationScopeOf,
+  asksForRole,
+  confirmsClients,
+  confirmsUsers,
+  type StepUp,
+  stepUpOf,
+  takesUsers,
+} from '../contract/caller.ts';
+import { type Contract, type OriginRule, takesKey } from '../contract/contract.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { BODY_MAX_BYTES, type BodyRule } from '../input/body.ts';
 import type { Identify } from '../input/idempotency.ts';
@@ -44,11 +54,22 @@ export type Route = {
   readonly contract: Contract;
   readonly group: Group;
   readonly bodyRule: BodyRule | undefined;
-  /** The input of a request without path parameters and without a query, which is always the same. */
-  readonly withoutStrings: () => ReadStrings;
+  /**
+   * The input of a request without path parameters and without a query, which is always the same. Set at the first such
+   * request, because validators are compiled on first use.
+   */
+  withoutStrings: ReadStrings | undefined;
   readonly checkParams: Validator;
   readonly checkQuery: Validator;
   readonly checkBody: Validator;
+  /** Whether the endpoint honours `Idempotency-Key`. */
+  readonly takesKey: boolean;
+  readonly takesUsers: boolean;
+  readonly applicationScope: ApplicationScope;
+  readonly stepUp: StepUp;
+  /** Responses of authenticated endpoints depend on the caller. */
+  readonly isPrivate: boolean;
+  readonly origins: OriginRule;
   readonly asksForRole: boolean;
   readonly confirmsUsers: boolean;
   readonly confirmsClients: boolean;
@@ -67,8 +88,8 @@ export function withQuery(params: unknown, checked: Validation): ReadStrings {
   return { faults };
 }
 
-/** Shared by all requests. */
-function frozen(strings: ReadStrings): ReadStrings {
+/** For input that is shared by all requests. */
+export function frozen(strings: ReadStrings): ReadStrings {
   if (!('faults' in strings)) {
     Object.freeze(strings.params);
     Object.freeze(strings.query);
@@ -84,7 +105,6 @@ export function routeOf(endpoint: Endpoint, group: Group): Route {
   const { contract } = endpoint;
   const { input = {} } = contract;
   const checkQuery = contract.query === undefined ? noStrings : stringsValidator(contract.query);
-  let withoutStrings: ReadStrings | undefined;
   return {
     endpoint,
     contract,
@@ -98,13 +118,16 @@ export function routeOf(endpoint: Endpoint, group: Group): Route {
             typeOptional: input.isOptional === true || contract.body === undefined,
             takesForm: input.takesForm === true,
           },
-    withoutStrings: () => {
-      withoutStrings ??= frozen(withQuery({}, checkQuery({})));
-      return withoutStrings;
-    },
+    withoutStrings: undefined,
     checkParams: contract.params === undefined ? noStrings : stringsValidator(contract.params),
     checkQuery,
     checkBody: contract.body === undefined ? noBody : bodyValidator(contract.body),
+    takesKey: takesKey(contract),
+    takesUsers: takesUsers(contract),
+    applicationScope: applicationScopeOf(contract),
+    stepUp: stepUpOf(contract),
+    isPrivate: contract.response?.isSecret === true || contract.who !== 'anyone',
+    origins: originRuleOf(contract),
     asksForRole: asksForRole(contract),
     confirmsUsers: confirmsUsers(contract),
     confirmsClients: confirmsClients(contract),

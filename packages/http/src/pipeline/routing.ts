@@ -64,12 +64,6 @@ function nextRouter(routers: ReadonlyMap<string, Router>, starts: string[]): Rou
   return undefined;
 }
 
-export function enter(route: Route, http: HttpContext, params: Params): void {
-  http.contract = route.contract;
-  http.servedBy = route.group.service;
-  void answerRequest(route, http, params);
-}
-
 const HTTP_CONTEXT: unique symbol = Symbol('HTTP context');
 type WithContext = IncomingMessage & { [HTTP_CONTEXT]?: HttpContext };
 const httpOf = (request: IncomingMessage): HttpContext =>
@@ -144,7 +138,7 @@ function routerOf(
     }
     for (const route of methods) {
       at[route.contract.method]((request, _response) => {
-        enter(route, httpOf(request), request.params as Params);
+        void answerRequest(route, httpOf(request), request.params as Params);
       });
     }
     at.all((request, _response) => httpOf(request).refuse(notAllowed(contracts)));

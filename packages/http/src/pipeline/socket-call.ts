@@ -20,6 +20,7 @@ export async function answerRequest(
   http: HttpContext,
   params: Params,
 ): Promise<void> {
+  http.route = route;
   const call = new SocketCall(http, params);
   const outcome = await run(route, call);
   if (outcome === 'gone') return;
@@ -78,7 +79,7 @@ class SocketCall implements Call {
 
   /** Requests without credentials wait per address, because they can name any tenant. */
   turn(tenantId: string): Promise<void> | undefined {
-    this.#caller = this.principal === undefined ? this.ip : tenantId;
+    this.#caller = this.#http.principal === undefined ? this.ip : tenantId;
     return this.#begins(this.parts.turns?.begin(this.#caller));
   }
 

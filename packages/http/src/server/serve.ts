@@ -19,7 +19,8 @@ import { LargeBodies } from '../input/large-bodies.ts';
 import { isOddPath } from '../pipeline/odd-path.ts';
 import { RequestTurns } from '../pipeline/request-turns.ts';
 import { type Group, type PositionsPassed, type Route, routeOf } from '../pipeline/route.ts';
-import { enter, NO_PARAMS, type Routing, routingOf } from '../pipeline/routing.ts';
+import { NO_PARAMS, type Routing, routingOf } from '../pipeline/routing.ts';
+import { answerRequest } from '../pipeline/socket-call.ts';
 import type { Denials } from '../refusals/denials.ts';
 import { invalid, refusalOf } from '../refusals/refusal.ts';
 import type { RefusedWrites } from '../refusals/refused-writes.ts';
@@ -207,7 +208,7 @@ function beforeRouting(
     } else if (!internal.accepts(headers.authorization)) {
       return http.refuse(refusalOf('unauthenticated'));
     }
-    if (route !== undefined) return http.within(() => enter(route, http, NO_PARAMS));
+    if (route !== undefined) return http.within(() => void answerRequest(route, http, NO_PARAMS));
     http.within(() => byPattern(http, request, response));
   };
 }

@@ -10,7 +10,7 @@ function world() {
   const stored: string[] = [];
   const idle = idleCheckpoints({
     clock,
-    delayMs: DELAY_MS,
+    delayMs: () => DELAY_MS,
     store: async (moves) => {
       stored.push(`${clock.monotonicMs()}: ${[...moves.keys()].join()}`);
       return new Set(moves.keys());

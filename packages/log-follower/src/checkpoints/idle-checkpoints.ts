@@ -27,7 +27,7 @@ export type IdleCheckpoints = {
 export function idleCheckpoints(of: {
   readonly clock: Clock;
   /** How long a stored checkpoint may lag. */
-  readonly delayMs: number | (() => number);
+  readonly delayMs: () => number;
   /** Returns the names of the checkpoints that moved. */
   readonly store: (moves: ReadonlyMap<string, IdleMove>) => Promise<ReadonlySet<string>>;
 }): IdleCheckpoints {
@@ -35,7 +35,6 @@ export function idleCheckpoints(of: {
   let cancel: (() => void) | undefined;
   let underWay: Promise<void> | undefined;
   let storedMs = Number.NEGATIVE_INFINITY;
-  const delayMs = (): number => (typeof of.delayMs === 'number' ? of.delayMs : of.delayMs());
 
   const storeAll = async (): Promise<void> => {
     storedMs = of.clock.monotonicMs();
@@ -57,7 +56,7 @@ export function idleCheckpoints(of: {
   };
   const schedule = (): void => {
     if (cancel !== undefined || underWay !== undefined || waiting.size === 0) return;
-    cancel = of.clock.after(delayMs(), () => {
+    cancel = of.clock.after(of.delayMs(), () => {
       cancel = undefined;
       if (waiting.size > 0) void begin();
     });
@@ -80,7 +79,7 @@ export function idleCheckpoints(of: {
     },
     join: () => {
       if (waiting.size === 0 || underWay !== undefined) return;
-      if (of.clock.monotonicMs() - storedMs < delayMs()) return;
+      if (of.clock.monotonicMs() - storedMs < of.delayMs()) return;
       cancel?.();
       cancel = undefined;
       void begin();

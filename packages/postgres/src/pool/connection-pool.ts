@@ -80,7 +80,7 @@ export class ConnectionPool {
   #size: number;
   /** The number of connections that were opened and not closed. */
   #open = 0;
-  readonly #now: () => number;
+  readonly #clock: PoolForm['clock'];
   /**
    * Connections that did not answer a ROLLBACK. The driver may still consider them idle, because BEGIN is sent with the
    * first statement.
@@ -95,7 +95,7 @@ export class ConnectionPool {
 
   constructor(form: PoolForm) {
     this.#form = form;
-    this.#now = form.now;
+    this.#clock = form.clock;
     this.#pool = driverPool(form);
     this.#size = form.size;
     this.#shares = new FairQueue(
@@ -201,7 +201,7 @@ export class ConnectionPool {
   }
 
   #silentMs(): number {
-    const now = this.#now();
+    const now = this.#clock.monotonicMs();
     const isAsked = this.#waiting > 0 || now - this.#lastAskMs < ASKED_RECENTLY_MS;
     return this.#askedSinceMs === undefined || !isAsked ? 0 : now - this.#askedSinceMs;
   }
@@ -226,7 +226,7 @@ export class ConnectionPool {
   }
 
   #asked(): void {
-    this.#lastAskMs = this.#now();
+    this.#lastAskMs = this.#clock.monotonicMs();
     this.#askedSinceMs ??= this.#lastAskMs;
   }
 
@@ -251,7 +251,7 @@ export class ConnectionPool {
     this.#asked();
     try {
       const client = await outsideTransactions(() => this.#pool.connect());
-      this.#askedSinceMs = this.#waiting > 0 ? this.#now() : undefined;
+      this.#askedSinceMs = this.#waiting > 0 ? this.#clock.monotonicMs() : undefined;
       return client;
     } catch (error) {
       if (error instanceof Error && error.message === NONE_CAME_FREE) {

@@ -1,5 +1,5 @@
 /** The driver's pool of one role. Its errors never end the process. */
-import type { Logger } from '@cardea/runtime';
+import type { Clock, Logger } from '@cardea/runtime';
 import { Pool } from 'pg';
 
 export type PoolName = 'requests' | 'loops';
@@ -11,8 +11,7 @@ export type PoolForm = {
   readonly statementMs: number;
   readonly settings: { readonly [setting: string]: string | number };
   readonly log: Logger;
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
 };
 
 /** How long a caller waits for a connection before it fails. */

@@ -22,11 +22,11 @@ export type Answer = {
 };
 
 /** The results in the types that the caller has declared. */
-export const answersOf = <Rows extends readonly QueryResultRow[]>(answers: readonly Answer[]) =>
-  answers.map(({ rows, rowCount }) => ({
-    rows,
-    rowCount: rowCount ?? 0,
-  })) as unknown as Answers<Rows>;
+export function answersOf<Rows extends readonly QueryResultRow[]>(answers: readonly Answer[]) {
+  const typed: { readonly rows: Answer['rows']; readonly rowCount: number }[] = [];
+  for (const { rows, rowCount } of answers) typed.push({ rows, rowCount: rowCount ?? 0 });
+  return typed as unknown as Answers<Rows>;
+}
 
 /** Throws the error of the first refused statement. After any other error the outcome is unknown. */
 export async function inOneTrip(
@@ -94,12 +94,12 @@ class OneTrip extends Query {
     this.query_timeout = limitMs;
     // Converted before anything is sent, because a value that cannot be converted must not leave half of the statements
     // sent.
-    this.#all = statements.map(({ name = '', text, values = [] }) => ({
-      name,
-      text,
-      values: values.map(prepareValue),
-      result: new Result('', types) as Filled,
-    }));
+    const all: Sent[] = [];
+    for (const { name = '', text, values = [] } of statements) {
+      const result = new Result('', types) as Filled;
+      all.push({ name, text, values: values.map(prepareValue), result });
+    }
+    this.#all = all;
     this.#next(0);
   }
 
@@ -159,12 +159,13 @@ class OneTrip extends Query {
   }
 
   handleReadyForQuery(): void {
-    if (this.#unreadable !== undefined) this.callback(this.#unreadable);
-    else
-      this.callback(
-        null,
-        this.#all.map(({ result }) => result),
-      );
+    if (this.#unreadable !== undefined) {
+      this.callback(this.#unreadable);
+      return;
+    }
+    const answers: Answer[] = [];
+    for (const { result } of this.#all) answers.push(result);
+    this.callback(null, answers);
   }
 
   get #current(): Sent | undefined {

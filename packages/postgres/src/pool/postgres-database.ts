@@ -39,12 +39,11 @@ export type PostgresDatabase = Database & {
 /** Opens no connection. The first call opens the first one. */
 export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connectionString, log, clock = systemClock } = options;
-  const now = () => clock.monotonicMs();
   const roles = rolesOf(options.service);
   const requests = new ConnectionPool({
     connectionString,
     log,
-    now,
+    clock,
     pool: 'requests',
     size: options.poolSize ?? POOL_SIZE,
     statementMs: REQUEST_STATEMENT_MS,
@@ -53,7 +52,7 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   const loops = new ConnectionPool({
     connectionString,
     log,
-    now,
+    clock,
     pool: 'loops',
     size: options.loopsPoolSize ?? LOOPS_POOL_SIZE,
     statementMs: LOOP_STATEMENT_MS,

@@ -32,13 +32,10 @@ export function sharedTransactions(
   database: Pick<Database, 'asSystemAtOnce'>,
   joining: () => void = () => {},
 ): SharedTransactions {
-  const alone = ({ statements }: Waiting): Promise<readonly Answer[]> =>
-    database.asSystemAtOnce(statements);
-
   const send = async (all: readonly Waiting[]): Promise<void> => {
     const [first, ...others] = all;
     if (first === undefined) return;
-    if (others.length === 0) return first.resolve(alone(first));
+    if (others.length === 0) return first.resolve(database.asSystemAtOnce(first.statements));
     try {
       const answers: readonly Answer[] = await database.asSystemAtOnce(
         all.flatMap(({ statements }) => statements),
@@ -52,16 +49,17 @@ export function sharedTransactions(
       // After an outage the outcome is unknown. Each follower reads its checkpoint again.
       for (const each of all) {
         if (isOutage(error)) each.reject(error);
-        else each.resolve(alone(each));
+        else each.resolve(database.asSystemAtOnce(each.statements));
       }
     }
   };
 
   const add = perTurn(send, joining);
-  const together = (statements: readonly Statement[]) =>
-    new Promise<readonly Answer[]>((resolve, reject) => {
-      add({ statements, resolve, reject });
-    });
+  const together = (statements: readonly Statement[]): Promise<readonly Answer[]> => {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>();
+    add({ statements, resolve, reject });
+    return promise;
+  };
   return {
     together,
     query: async <Row extends QueryResultRow>(sql: Sql, values?: readonly unknown[]) => {
@@ -87,7 +85,7 @@ export function perTurn<T>(
     void send(all);
   };
   return (each) => {
-    if (waiting.length === 0) outsideTransactions(() => setImmediate(flush));
+    if (waiting.length === 0) outsideTransactions(setImmediate, flush);
     waiting.push(each);
   };
 }

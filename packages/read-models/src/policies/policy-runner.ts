@@ -38,7 +38,7 @@ export async function runPolicies(options: PolicyRunnerOptions): Promise<Running
   const reader = await openLogReader(store, store.log, { clock });
   const idle = idleCheckpoints({
     clock,
-    delayMs: IDLE_STORE_MS,
+    delayMs: () => IDLE_STORE_MS,
     store: (moves) => moveCheckpoints(database.system, { schema, kind: 'policy' }, moves),
   });
   const running = policies.map((policy) => runOne(options, policy, { reader, idle }));

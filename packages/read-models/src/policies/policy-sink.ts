@@ -65,7 +65,10 @@ export function policySink(options: PolicySinkOptions): Sink {
       const parked = [parkedEvent(event, errorCode(error))];
       return moveCheckpoint(database.system, { of, checkpoint }, event.position, parked);
     },
-    ignores: (events) => !events.some(({ type }) => types.has(type)),
+    ignores: (events) => {
+      for (const { type } of events) if (types.has(type)) return false;
+      return true;
+    },
     idle,
   };
 }

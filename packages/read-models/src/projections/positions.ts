@@ -45,7 +45,8 @@ export function openPositions(options: PositionsOptions): PositionBoard {
   const passed = (projection: string): bigint => known.get(projection) ?? 0n;
 
   const advance = (projection: string, position: bigint): void => {
-    if (position <= passed(projection) && known.has(projection)) return;
+    const before = known.get(projection);
+    if (before !== undefined && position <= before) return;
     known.set(projection, position);
     waiting.moved();
   };
@@ -91,7 +92,10 @@ export function openPositions(options: PositionsOptions): PositionBoard {
       listeners.set(projection, [...(listeners.get(projection) ?? []), listener]);
     },
     reached: async (projections, position, timeoutMs) => {
-      const isThere = (): boolean => projections.every((name) => passed(name) >= position);
+      const isThere = (): boolean => {
+        for (const name of projections) if ((known.get(name) ?? 0n) < position) return false;
+        return true;
+      };
       if (isThere()) return true;
       expectNoTransaction('a wait for a projection', log);
       const reached = waiting.until(isThere, timeoutMs);

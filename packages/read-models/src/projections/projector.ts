@@ -108,10 +108,11 @@ export class Projector {
   /** Whether the events do not affect this projection, so that only its checkpoint has to move. */
   ignores(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean {
     const { on, apply } = this.#options.projection;
-    return !events.some(
-      ({ type, streamId }) =>
-        Object.hasOwn(on, type) || apply?.on.includes(type) || checkpoint.parked.has(streamId),
-    );
+    for (const { type, streamId } of events) {
+      if (Object.hasOwn(on, type) || apply?.on.includes(type)) return false;
+      if (checkpoint.parked.has(streamId)) return false;
+    }
+    return true;
   }
 
   /** Maps events in order. Adds the streams that it parks to `parked`. */
@@ -159,7 +160,8 @@ export class Projector {
       for (const { table: name, change } of changes) {
         if (name === table.name) mine.push(change as RowChange);
       }
-      if (mine.length > 0) folded.push({ table, changes: foldByKey(table.key, mine) });
+      if (mine.length === 0) continue;
+      folded.push({ table, changes: mine.length === 1 ? mine : foldByKey(table.key, mine) });
     }
     return folded;
   }

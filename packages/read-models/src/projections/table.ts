@@ -94,7 +94,7 @@ export function table<const C extends Columns, const Key extends keyof C & strin
       },
     }),
     upsert: (row, fresh) => ({ table: name, change: upsert(row, fresh) }),
-    patch: (of, changed) => ({ table: name, change: patch(of, changed) }),
+    patch: (of, changed) => ({ table: name, change: { kind: 'patch', of, columns: changed } }),
     remove: (of) => ({ table: name, change: remove(of) }),
   };
 }

@@ -46,7 +46,10 @@ export function transactionTag() {
 }
 
 /** Runs work for many callers outside of the transaction of the caller that happened to start it. */
-export const outsideTransactions = <T>(work: () => T): T => marks.run(undefined, work);
+export const outsideTransactions = <T, Args extends unknown[]>(
+  work: (...args: Args) => T,
+  ...args: Args
+): T => marks.run(undefined, work, ...args);
 
 /** Call it before taking a connection, or before waiting for a connection that others use. */
 export function expectNoTransaction(what: string, log?: Logger): void {

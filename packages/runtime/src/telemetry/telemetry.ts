@@ -83,19 +83,12 @@ export type RequestSpan = {
 
 const FAULT_STATUS = 500;
 
-/** The span of a request that is not traced. */
-const UNTRACED: RequestSpan = {
-  traceparent: undefined,
-  within: (work) => work(),
-  end: () => {},
-};
-
-/** The span around an incoming request. Its route is known only at its end. */
-export function requestSpan(traceparent: string | undefined): RequestSpan {
-  if (traceparent === undefined && !isTraced()) return UNTRACED;
+/** The span around an incoming request. Its route is known only at its end. Undefined if the request is not traced. */
+export function requestSpan(traceparent: string | undefined): RequestSpan | undefined {
+  if (traceparent === undefined && !isTraced()) return undefined;
   const parent = traceparent === undefined ? context.active() : contextOf(traceparent);
   const current = tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);
-  if (!isSpanContextValid(current.spanContext())) return UNTRACED;
+  if (!isSpanContextValid(current.spanContext())) return undefined;
   const inside = trace.setSpan(parent, current);
   return {
     traceparent: printed(current),
@@ -118,12 +111,13 @@ function isTraced(): boolean {
 
 /** The W3C `traceparent` of the current span. Undefined outside a trace. */
 export function currentTraceparent(): string | undefined {
-  return printed(trace.getActiveSpan());
+  const current = trace.getActiveSpan();
+  return current && printed(current);
 }
 
-function printed(current: Span | undefined): string | undefined {
-  const at = current?.spanContext();
-  if (at === undefined || !isSpanContextValid(at)) return undefined;
+function printed(current: Span): string | undefined {
+  const at = current.spanContext();
+  if (!isSpanContextValid(at)) return undefined;
   return `00-${at.traceId}-${at.spanId}-${at.traceFlags.toString(16).padStart(2, '0')}`;
 }
 

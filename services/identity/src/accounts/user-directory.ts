@@ -59,14 +59,16 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     return sealed === null ? null : sealer.open(sealed, userField(id, field));
   };
   const open: UserDirectory['open'] = async (user) => {
-    const [email, ...profile] = await Promise.all([
-      openField(user.id, 'email', user.email),
-      ...PROFILE_FIELDS.map((field) =>
-        openField(user.id, field, user[NAMES_IN_STATE[field]] ?? null),
-      ),
-    ]);
-    const opened = PROFILE_FIELDS.map((field, at) => [NAMES_IN_STATE[field], profile[at] ?? null]);
-    return { email, ...(Object.fromEntries(opened) as ProfileInState<string>) };
+    const opening = [openField(user.id, 'email', user.email)];
+    for (const field of PROFILE_FIELDS) {
+      opening.push(openField(user.id, field, user[NAMES_IN_STATE[field]] ?? null));
+    }
+    const [email = null, ...fields] = await Promise.all(opening);
+    const profile: { [name: string]: string | null } = {};
+    for (const [at, field] of PROFILE_FIELDS.entries()) {
+      profile[NAMES_IN_STATE[field]] = fields[at] ?? null;
+    }
+    return { email, ...(profile as ProfileInState<string>) };
   };
   const metadataOf: UserDirectory['metadataOf'] = async ({ id, ...user }) => {
     const [forUser, hidden] = await Promise.all([

@@ -80,8 +80,11 @@ export const profileColumns = ofEach(() => orNull('text'));
 export const NO_PROFILE = ofEach(() => null);
 
 /** The fields of an answer. */
-export const shownProfile = (profile: ProfileInState<string>) =>
-  ofEach((field) => profile[FIELDS[field].inState]);
+export function shownProfile(profile: ProfileInState<string>) {
+  const shown: { [field: string]: string | null } = {};
+  for (const field of PROFILE_FIELDS) shown[field] = profile[NAMES_IN_STATE[field]];
+  return shown as { readonly [field in ProfileField]: string | null };
+}
 
 function ofEach<Value>(make: (field: ProfileField) => Value) {
   const entries = PROFILE_FIELDS.map((field) => [field, make(field)]);

@@ -4,7 +4,7 @@
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
-import { logNumber } from '@cardea/event-store';
+import { LOG_NUMBERS } from '@cardea/event-store';
 import {
   type CopiedTable,
   isRestoreMigration,
@@ -109,7 +109,7 @@ async function headsIn(snapshot: TableSnapshot): Promise<Manifest['heads']> {
   return await eachLog(async (log) => {
     const { rows } = await snapshot.query<{ head: string }>(
       'SELECT coalesce(max(position), 0) AS head FROM eventstore.events WHERE log = $1',
-      [logNumber(log)],
+      [LOG_NUMBERS[log]],
     );
     return rows[0]?.head ?? '0';
   });

@@ -12,7 +12,7 @@ import {
 import {
   NO_PROFILE,
   PROFILE_FIELDS,
-  type Profile,
+  type ProfileField,
   profileColumns,
 } from '../../http/profile-fields.ts';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
@@ -136,12 +136,12 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
     },
     ProfileChanged: async (event, tools) => {
       const { id, at } = event.data;
-      const opening = PROFILE_FIELDS.flatMap((field) => {
+      const profile: { [field in ProfileField]?: string | null } = {};
+      for (const field of PROFILE_FIELDS) {
         const sealed = event.data[field];
-        return sealed === undefined ? [] : [{ field, sealed }];
-      }).map(async ({ field, sealed }) => [field, await opened(tools, event, field, sealed)]);
-      const profile: Profile<string> = Object.fromEntries(await Promise.all(opening));
-      return row(userRows.patch({ id }, { updated_at: at, ...profile }));
+        if (sealed !== undefined) profile[field] = await opened(tools, event, field, sealed);
+      }
+      return [userRows.patch({ id }, { updated_at: at, ...profile })];
     },
     MetadataSet: ({ data: { id, at } }) => row(userRows.patch({ id }, { updated_at: at })),
     RolesChanged: ({ data }) =>

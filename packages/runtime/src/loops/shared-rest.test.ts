@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sharedRestMs } from './shared-rest.ts';
+import { sharedRestMs } from './loops.ts';
 
 const restAt = (nowMs: number): number => sharedRestMs({ monotonicMs: () => nowMs }, 10_000);
 

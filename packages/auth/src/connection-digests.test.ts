@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { connectionDigests, credentialDigest } from './credential-digest.ts';
+import { connectionDigests } from './authenticator.ts';
+import { credentialDigest } from './tokens/token-verifier.ts';
 
 let hashed: string[] = [];
 const fixture = () =>

@@ -10,7 +10,6 @@ import {
 import { stateFrom } from './states/folding.ts';
 import {
   firstRead,
-  type Loaded,
   type NamedStream,
   ofTenant,
   type Snapshot,
@@ -34,31 +33,6 @@ export type Task<State, E extends DomainEvent, Reason extends string> = {
 };
 
 export type DecideDependencies = { readonly store: EventStore; readonly snapshots: SnapshotCache };
-
-/**
- * A state that is assumed and not read: the cached one, or none for a new stream. The append's expected revision
- * verifies it.
- */
-export function assumptionOf<State, E extends DomainEvent, Reason extends string>(
-  { store, snapshots }: DecideDependencies,
-  { stream, streamId, command, isNew }: Task<State, E, Reason>,
-): Before<State> | undefined {
-  const cached = snapshots.get(store.log, streamId, stream);
-  if (cached === undefined) return isNew ? beforeOf(stream, undefined) : undefined;
-  return cached.tenantId === command.metadata.tenantId ? beforeOf(stream, cached) : undefined;
-}
-
-/** The state on which a decision is made, of a stream that exists or not. */
-export type Before<State> = Loaded<State> & Pick<Snapshot<State>, 'storedAt'>;
-
-export const beforeOf = <State>(
-  { initial }: { readonly initial: State },
-  snapshot: Snapshot<unknown> | undefined,
-): Before<State> => ({
-  state: snapshot === undefined ? initial : (snapshot.state as State),
-  revision: snapshot?.revision ?? 0,
-  storedAt: snapshot?.storedAt ?? 0,
-});
 
 /** The basis of a decision that depends on its own stream only. */
 export const NO_BASIS = { assumed: false, states: [], restsOn: [] };

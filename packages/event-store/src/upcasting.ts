@@ -12,19 +12,28 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
     forms.set(stream.noun, stream);
   }
   const formsOf = (streamId: string) => forms.get(streamId.slice(0, streamId.indexOf('-')));
-  const today = (event: RecordedEvent) => {
-    if (event.fault !== undefined) throw event.fault;
-    return upcast(event, formsOf(event.streamId));
+  const today = (event: RecordedEvent): RecordedEvent => {
+    const { fault, schemaVersion, metadata } = event;
+    if (fault !== undefined) throw fault;
+    const upcasters = formsOf(event.streamId)?.upcasters?.[event.type] ?? [];
+    if (upcasters.length < schemaVersion) return event;
+    let data = event.data;
+    for (const upcaster of upcasters.slice(schemaVersion - 1)) data = upcaster(data, metadata);
+    const current = 1 + upcasters.length;
+    return { ...event, data, schemaVersion: current, recordedVersion: schemaVersion };
   };
-  const todayOrFault = (event: RecordedEvent): RecordedEvent => {
-    try {
-      return today(event);
-    } catch (fault) {
-      return { ...event, fault };
-    }
-  };
-  const own = (log: string) => {
+  /** An event that cannot be converted keeps the fault, so that a follower can attribute it to the event. */
+  const ofLog = (log: string, events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
     if (log !== store.log) throw new Error(`${store.log} does not know the streams of ${log}`);
+    const all: RecordedEvent[] = [];
+    for (const event of events) {
+      try {
+        all.push(today(event));
+      } catch (fault) {
+        all.push({ ...event, fault });
+      }
+    }
+    return all;
   };
   return {
     log: store.log,
@@ -42,14 +51,8 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
     },
     readStreams: async (reads) =>
       (await store.readStreams(reads)).map((events) => events.map(today)),
-    readLog: async (log, after, limit) => {
-      own(log);
-      return (await store.readLog(log, after, limit)).map(todayOrFault);
-    },
-    followLog: async (log, after, limit) => {
-      own(log);
-      return (await store.followLog(log, after, limit)).map(todayOrFault);
-    },
+    readLog: async (log, after, limit) => ofLog(log, await store.readLog(log, after, limit)),
+    followLog: async (log, after, limit) => ofLog(log, await store.followLog(log, after, limit)),
     head: (log) => store.head(log),
     subscribe: (log, onAppend) => store.subscribe(log, onAppend),
     close: () => store.close(),
@@ -59,16 +62,3 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
 /** The current version of an event type. */
 export const versionOf = (stream: Pick<StreamForms, 'upcasters'>, type: string): number =>
   1 + (stream.upcasters?.[type]?.length ?? 0);
-
-function upcast(event: RecordedEvent, forms: StreamForms | undefined): RecordedEvent {
-  const { schemaVersion, metadata } = event;
-  const later = forms?.upcasters?.[event.type]?.slice(schemaVersion - 1) ?? [];
-  if (later.length === 0) return event;
-  const data = later.reduce((before, upcaster) => upcaster(before, metadata), event.data);
-  return {
-    ...event,
-    data,
-    schemaVersion: schemaVersion + later.length,
-    recordedVersion: schemaVersion,
-  };
-}

@@ -201,7 +201,8 @@ export class LogFollower<Prepared = undefined> {
     checkpoint: Checkpoint,
   ): Promise<{ readonly value: Prepared }> {
     for (const event of events) {
-      if (event.fault !== undefined && !this.#ignores([event], checkpoint)) throw event.fault;
+      if (event.fault === undefined || this.#sink.ignores?.([event], checkpoint)) continue;
+      throw event.fault;
     }
     return { value: (await this.#sink.prepare?.(events, checkpoint)) as Prepared };
   }
@@ -237,13 +238,9 @@ export class LogFollower<Prepared = undefined> {
     });
   }
 
-  #ignores(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean {
-    return this.#sink.ignores?.(events, checkpoint) === true;
-  }
-
   async #apply(active: Active<Prepared>, batch: Batch<Prepared>): Promise<void> {
     const { checkpoint } = active;
-    if (this.#ignores(batch.events, checkpoint)) return this.#passOver(active, batch);
+    if (this.#sink.ignores?.(batch.events, checkpoint)) return this.#passOver(active, batch);
     await this.#sink.idle?.settle(this.#needs.name);
     this.#unanswered = batch.events;
     const isStored = await this.#sink.apply(batch, checkpoint, active.until);

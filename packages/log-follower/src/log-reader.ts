@@ -71,8 +71,12 @@ export async function openLogReader(
     const page = await pageAfter(after).catch(() => undefined);
     for (const [wake, resting] of [...waiting]) {
       if (resting?.after() !== after) continue;
-      // Without a page the follower is woken. It then reports the error itself.
-      if (page === undefined || !passes(resting, page)) wake();
+      // Without a page, and after an error, the follower is woken. If it fails again, it reports the error itself.
+      let isPassed = false;
+      try {
+        isPassed = page !== undefined && resting.pass(page);
+      } catch {}
+      if (!isPassed) wake();
     }
   };
 
@@ -124,13 +128,4 @@ export async function openLogReader(
       }),
     close: unsubscribe,
   };
-}
-
-/** If this fails, it fails again in the follower's own turn, which reports it. */
-function passes(resting: Resting, page: Page): boolean {
-  try {
-    return resting.pass(page);
-  } catch {
-    return false;
-  }
 }

@@ -23,16 +23,18 @@ export async function runUntil(
   turn: () => Promise<Turn>,
   { clock, log, watch }: RunUntilDependencies,
 ): Promise<void> {
-  const failing = backOff({ clock, log });
+  let failing: BackOff | undefined;
   while (!signal.aborted) {
     watch.tick();
     try {
       const { degraded, rest } = await turn();
-      failing.over();
+      failing?.over();
+      failing = undefined;
       watch.degraded(degraded);
       await rest?.();
     } catch (error) {
       if (signal.aborted) return;
+      failing ??= backOff({ clock, log });
       watch.degraded(failing.failed(error));
       await failing.pause(signal);
     }

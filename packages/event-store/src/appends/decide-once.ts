@@ -17,10 +17,7 @@ import {
   type RecordedEvent,
 } from '../event-store.ts';
 import {
-  assumptionOf,
-  type Before,
   basisOf,
-  beforeOf,
   type DecideDependencies,
   NO_BASIS,
   ownedBy,
@@ -29,8 +26,8 @@ import {
   type Task,
 } from '../grounds.ts';
 import { stateAfter } from '../handlers.ts';
-import type { Loaded } from '../states/snapshots.ts';
-import { withStoredState } from '../states/stored-states.ts';
+import type { Loaded, Snapshot } from '../states/snapshots.ts';
+import { STATE_EVERY_EVENTS, withStoredState } from '../states/stored-states.ts';
 import { streamPages } from '../states/stream-pages.ts';
 import { versionOf } from '../upcasting.ts';
 
@@ -129,6 +126,31 @@ async function plan<State, E extends DomainEvent, Reason extends string>(
   const append = { streamId, expected: before.revision, events, restsOn: basis.restsOn };
   return { decision, before, after, append, basis: basis.states, assumed };
 }
+
+/**
+ * A state that is assumed and not read: the cached one, or none for a new stream. The append's expected revision
+ * verifies it.
+ */
+function assumptionOf<State, E extends DomainEvent, Reason extends string>(
+  { store, snapshots }: DecideDependencies,
+  { stream, streamId, command, isNew }: Task<State, E, Reason>,
+): Before<State> | undefined {
+  const cached = snapshots.get(store.log, streamId, stream);
+  if (cached === undefined) return isNew ? beforeOf(stream, undefined) : undefined;
+  return cached.tenantId === command.metadata.tenantId ? beforeOf(stream, cached) : undefined;
+}
+
+/** The state on which a decision is made, of a stream that exists or not. */
+type Before<State> = Loaded<State> & Pick<Snapshot<State>, 'storedAt'>;
+
+const beforeOf = <State>(
+  { initial }: { readonly initial: State },
+  snapshot: Snapshot<unknown> | undefined,
+): Before<State> => ({
+  state: snapshot === undefined ? initial : (snapshot.state as State),
+  revision: snapshot?.revision ?? 0,
+  storedAt: snapshot?.storedAt ?? 0,
+});
 
 /**
  * Finds whether the command itself created the stream, whose first events were not read. Its decision then has no
@@ -262,7 +284,7 @@ function newEvents<State, E extends DomainEvent, Reason extends string>(
   const { stream, streamId, command } = task;
   const metadata = traced(command.metadata);
   const revision = before.revision + events.length;
-  const state = { state: after, revision, storedAt: before.storedAt };
+  const isStateDue = !stream.stateCarrying && revision - before.storedAt >= STATE_EVERY_EVENTS;
   const all: NewEvent[] = [];
   for (const [index, event] of events.entries()) {
     all.push({
@@ -271,7 +293,10 @@ function newEvents<State, E extends DomainEvent, Reason extends string>(
       schemaVersion: versionOf(stream, event.type),
       time: command.now,
       data: event.data as JsonObject,
-      metadata: index === events.length - 1 ? withStoredState(stream, metadata, state) : metadata,
+      metadata:
+        isStateDue && index === events.length - 1
+          ? withStoredState(stream, metadata, after)
+          : metadata,
     });
   }
   return all;

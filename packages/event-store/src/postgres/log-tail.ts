@@ -144,8 +144,9 @@ class LogTail {
   #behind(after: bigint): readonly RecordedEvent[] {
     const events = this.#events ?? [];
     // Readers are usually near the end.
-    const last = events.findLastIndex(({ position }) => position <= after);
-    return events.slice(last + 1);
+    let first = events.length;
+    while (first > 0 && (events[first - 1] as RecordedEvent).position > after) first -= 1;
+    return events.slice(first);
   }
 }
 

@@ -15,7 +15,7 @@ import type { AnyStream } from './stream-states.ts';
  * A state is stored when the last one is this many events back. This is far less than the number of events that are
  * read to find it.
  */
-const STATE_EVERY_EVENTS = 100;
+export const STATE_EVERY_EVENTS = 100;
 const STATE_DEPTH_MAX = 16;
 
 const forms = new WeakMap<AnyStream['evolve'], string>();
@@ -30,17 +30,13 @@ function formOf({ evolve, initial }: AnyStream): string {
   return form;
 }
 
-/** The metadata of an append's last event, with the state after it if that is due. */
-export function withStoredState(
+/** The metadata of an append's last event, with the state after it. JSON has to represent the state completely. */
+export const withStoredState = (
   stream: AnyStream,
   metadata: EventMetadata,
-  after: { readonly state: unknown; readonly revision: number; readonly storedAt: number },
-): EventMetadata {
-  const { state, revision, storedAt } = after;
-  if (stream.stateCarrying || revision - storedAt < STATE_EVERY_EVENTS) return metadata;
-  if (!isPlain(state)) return metadata;
-  return { ...metadata, stored: { form: formOf(stream), state } };
-}
+  state: unknown,
+): EventMetadata =>
+  isPlain(state) ? { ...metadata, stored: { form: formOf(stream), state } } : metadata;
 
 /** The last state among these events, and the events after it. */
 export function lastStoredState(

@@ -190,7 +190,8 @@ function handled(
   if (endpoint.show !== undefined) {
     return endpoint.show(request, (other, given) => played(route, call, { other, given }));
   }
-  if (isConfirmed(route, request)) return handledConfirmed(route, ready);
+  const mayConfirm = route.confirmsUsers || route.confirmsClients;
+  if (mayConfirm && isConfirmed(route, request)) return handledConfirmed(route, ready);
   return endpoint.readAhead === undefined
     ? endpoint.handle(request, authorized)
     : endpoint.readAhead(request).then((read) => endpoint.handle(request, read));

@@ -77,6 +77,7 @@ export type PoolState = {
 export class ConnectionPool {
   readonly #form: PoolForm;
   readonly #pool: Pool;
+  readonly #limitMs: number;
   #size: number;
   /** The number of connections that were opened and not closed. */
   #open = 0;
@@ -98,6 +99,7 @@ export class ConnectionPool {
     this.#clock = form.clock;
     this.#pool = driverPool(form);
     this.#size = form.size;
+    this.#limitMs = form.statementMs + ANSWER_SLACK_MS;
     this.#shares = new FairQueue(
       {
         places: form.size,
@@ -275,10 +277,6 @@ export class ConnectionPool {
     };
     const { rows, rowCount } = await client.query<Row>(query);
     return { rows, rowCount: rowCount ?? 0 };
-  }
-
-  get #limitMs(): number {
-    return this.#form.statementMs + ANSWER_SLACK_MS;
   }
 }
 

@@ -125,11 +125,11 @@ class OneTrip extends Query {
   };
 
   handleRowDescription({ fields }: { readonly fields: unknown }): void {
-    this.#current?.result.addFields(fields);
+    this.#all[this.#answered]?.result.addFields(fields);
   }
 
   handleDataRow({ fields }: { readonly fields: unknown }): void {
-    const current = this.#current;
+    const current = this.#all[this.#answered];
     try {
       current?.result.addRow(current.result.parseRow(fields));
     } catch (error) {
@@ -139,11 +139,13 @@ class OneTrip extends Query {
 
   /** The row is read at once, because the driver uses the memory of the message again. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
-    this.#current?.result.rows.push(chunk.toString('utf8', 0, chunk.length - LINE_BREAK_BYTES));
+    this.#all[this.#answered]?.result.rows.push(
+      chunk.toString('utf8', 0, chunk.length - LINE_BREAK_BYTES),
+    );
   }
 
   handleCommandComplete(message: unknown): void {
-    this.#current?.result.addCommandComplete(message);
+    this.#all[this.#answered]?.result.addCommandComplete(message);
     this.#next(this.#answered + 1);
   }
 
@@ -166,10 +168,6 @@ class OneTrip extends Query {
     const answers: Answer[] = [];
     for (const { result } of this.#all) answers.push(result);
     this.callback(null, answers);
-  }
-
-  get #current(): Sent | undefined {
-    return this.#all[this.#answered];
   }
 
   #next(index: number): void {

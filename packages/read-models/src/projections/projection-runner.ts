@@ -71,7 +71,7 @@ export async function runProjections(options: RunnerOptions): Promise<RunningPro
       return moved;
     },
   });
-  const shared = sharedTransactions(database, () => idle.join());
+  const shared = sharedTransactions(database, idle.join);
   const common = { idle, shared, notices };
   const running = projections.map((projection) => {
     const reader = readers.get(projection.log);

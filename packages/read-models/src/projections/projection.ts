@@ -43,6 +43,8 @@ export type Projection = {
   readonly log: Log;
   readonly tables: readonly Table[];
   readonly on: HandlersByType<[ProjectionTools], Changes>;
+  /** The types of the events that concern it: those of `on` and of `apply`. */
+  readonly types: ReadonlySet<string>;
   /** The projection's own statements, after the row changes of a batch that has events of these types. */
   readonly apply?: {
     readonly on: readonly string[];
@@ -58,7 +60,7 @@ export type Projection = {
    * ones.
    */
   readonly onParked?: (streamId: string) => readonly TableChange[];
-  /** Called in the process that ran the batch, after its commit. */
+  /** Called in the process that ran the batch, after its commit, if some of its events concern the projection. */
   readonly onCommitted?: (events: readonly RecordedEvent[]) => void;
   /** Called in the other processes, where the batch's events are unknown, and when such a call may be missing. */
   readonly onAppliedElsewhere?: () => void;
@@ -76,11 +78,13 @@ export const projection =
     onCommitted,
     ...definition
   }: Definition<E, Name, Applied>): Total<Projection> => {
-    const all = new Set<string>([...Object.keys(on), ...(apply?.on ?? [])]);
+    const handled = handlersByType<[ProjectionTools], Changes>(on);
     const applied = new Set<string>(apply?.on);
+    const types = new Set<string>([...Object.keys(handled), ...applied]);
     return madeTotal<Projection>({
       ...definition,
-      on: handlersByType<[ProjectionTools], Changes>(on),
+      on: handled,
+      types,
       ...(apply && {
         apply: {
           on: apply.on,
@@ -88,10 +92,7 @@ export const projection =
         },
       }),
       ...(onCommitted && {
-        onCommitted: (events) => {
-          const own = recordedOf<E>(events, all);
-          if (own.length > 0) onCommitted(own);
-        },
+        onCommitted: (events) => onCommitted(recordedOf<E>(events, types)),
       }),
     });
   };

@@ -107,10 +107,9 @@ export class Projector {
 
   /** Whether the events do not affect this projection, so that only its checkpoint has to move. */
   ignores(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean {
-    const { on, apply } = this.#options.projection;
+    const { types } = this.#options.projection;
     for (const { type, streamId } of events) {
-      if (Object.hasOwn(on, type) || apply?.on.includes(type)) return false;
-      if (checkpoint.parked.has(streamId)) return false;
+      if (types.has(type) || checkpoint.parked.has(streamId)) return false;
     }
     return true;
   }
@@ -208,8 +207,6 @@ export class Projector {
   }
 }
 
-/** A projection as a sink of its log. It writes rows and checkpoint in one statement, then wakes waiting callers. */
-
 export type ProjectionSinkOptions = Omit<ProjectorOptions, 'rebuilding' | 'onParked'> & {
   readonly idle: IdleCheckpoints;
   readonly positions: PositionBoard;
@@ -241,7 +238,10 @@ export function projectionSink(options: ProjectionSinkOptions): Sink {
     idle,
     moved: (position, events) => {
       positions.advance(projection.name, position);
-      if (events.length > 0) projection.onCommitted?.(events);
+      if (projection.onCommitted === undefined) return;
+      for (const { type } of events) {
+        if (projection.types.has(type)) return projection.onCommitted(events);
+      }
     },
   };
 }

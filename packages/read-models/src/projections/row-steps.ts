@@ -212,7 +212,8 @@ function arrayLiteral(columnType: string, values: readonly unknown[]): string {
   let literal = '{';
   for (const [index, value] of values.entries()) {
     if (index > 0) literal += ',';
-    literal += value === null || value === undefined ? 'NULL' : quoted(text(value));
+    if (value === null || value === undefined) literal += 'NULL';
+    else literal += `"${text(value).replace(SPECIAL, '\\$&')}"`;
   }
   return `${literal}}`;
 }
@@ -225,7 +226,4 @@ function scalarText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-const SPECIAL = /["\\]/;
-
-const quoted = (text: string): string =>
-  SPECIAL.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
+const SPECIAL = /["\\]/g;

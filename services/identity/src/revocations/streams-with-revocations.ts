@@ -17,7 +17,7 @@ import {
 import { apiKeys, stampsEndedBy } from '../credentials/credentials.module.ts';
 import { endedLogins } from '../sessions/sessions.module.ts';
 import { madeByUser } from './made-by-user.ts';
-import { type Revocation, revocationsOf } from './revocation-rules.ts';
+import { REVOCATION_RULES, type Revocation, revocationsOf } from './revocation-rules.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions' | 'streams'> & {
   readonly revocations: Pick<Revocations, 'add' | 'remove' | 'changed' | 'settled'>;
@@ -67,11 +67,13 @@ type Outcome = {
  * another.
  */
 async function revoke(needs: Dependencies, outcomes: readonly Outcome[]): Promise<void> {
-  const due = outcomes.flatMap(({ decided: { events, position }, command }) => {
-    if (position === undefined || command === undefined) return [];
+  const due: { readonly one: Revocation; readonly at: At }[] = [];
+  for (const { decided, command } of outcomes) {
+    const { events, position } = decided;
+    if (position === undefined || command === undefined || !mayRevoke(events)) continue;
     const { tenantId } = command.metadata;
-    return revocationsOf(events).map((one) => ({ one, at: { tenantId, position } }));
-  });
+    for (const one of revocationsOf(events)) due.push({ one, at: { tenantId, position } });
+  }
   if (due.length === 0) return;
   const entries = due.flatMap(({ one }) => ('list' in one ? [one] : []));
   const byList = Object.values(
@@ -85,6 +87,12 @@ async function revoke(needs: Dependencies, outcomes: readonly Outcome[]): Promis
     }),
   );
   for (const { one, at } of due) if (!('list' in one)) await carryOut(needs, one, at);
+}
+
+/** Most decisions make no event that the rules name. */
+function mayRevoke(events: readonly DomainEvent[]): boolean {
+  for (const { type } of events) if (Object.hasOwn(REVOCATION_RULES, type)) return true;
+  return false;
 }
 
 type LookedUp = Exclude<Revocation, { readonly list: unknown }>;

@@ -1,7 +1,9 @@
 /** A person at a phone: Chromium opens the page of a request, signs in there, and approves or takes a picture of it. */
 import { existsSync } from 'node:fs';
 
-const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const PATHS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
+  (name) => `/usr/bin/${name}`,
+);
 const SIZE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 const PICTURE = {
   viewport: { width: 720, height: 900 },

@@ -1,4 +1,4 @@
-export { type CopiedRow, type PrintedRow, printedRow, printedTexts } from './pool/copied-rows.ts';
+export { type CopiedRow, printedRow } from './pool/copied-rows.ts';
 export type {
   Answers,
   Database,
@@ -26,6 +26,7 @@ export {
   textsOf,
   type WrittenRow,
 } from './rows/columns.ts';
+export { JsonLines, type LineField } from './rows/json-lines.ts';
 export {
   type ListOfRows,
   type PageOfRows,

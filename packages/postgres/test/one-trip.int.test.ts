@@ -2,11 +2,10 @@ import { silentLogger as log, tcpProxy, testDatabase, untilTrue } from '@cardea/
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  type CopiedRow,
+  JsonLines,
   openDatabase,
   type PostgresDatabase,
   printedRow,
-  printedTexts,
   type Statement,
 } from '../src/index.ts';
 
@@ -41,6 +40,17 @@ afterEach(async () => {
   for (const each of opened.splice(0)) void each.close();
 });
 afterAll(() => owner.end());
+
+const CONTROLS = Array.from({ length: 31 }, (_, at) => String.fromCharCode(at + 1)).join('');
+const TEXTS = [
+  ...['plain', 'tab\tline\nbreak\r\b\f\v', 'back\\slash \\N', '\\N', '', null, 'Zoë 🌍 \u2028'],
+  ...['"quoted"', `${CONTROLS}\u007f`, '{a,"b"}', '\\v\\"', ' '],
+];
+/** `at` has from zero to three digits of a fraction. */
+const COPY_OF_TEXTS = `COPY (SELECT n, t, CASE WHEN t IS NOT NULL THEN ARRAY[t, 'a,b'] END, n % 2 = 1,
+  CASE WHEN n > 1 THEN timestamp '2026-01-01' + 10 ^ (n - 2) * interval '1 ms' END
+  FROM json_array_elements_text((SELECT current_setting('test.texts')::json))
+    WITH ORDINALITY AS x (t, n)) TO STDOUT`;
 
 const SLEEPING = `SELECT FROM pg_stat_activity
   WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active' AND datname = current_database()`;
@@ -118,34 +128,55 @@ describe('statements sent at once', () => {
     expect(other.rows).toEqual([{ tenant: 'd' }]);
   });
 
-  it('copy rows as text, of any character, and answer what comes before and after', async () => {
-    const TEXTS = [
-      'plain',
-      'tab\tline\nbreak\r\b\f\v',
-      'back\\slash \\N',
-      '',
-      null,
-      'Zoë 🌍',
-      '\u0001',
-    ];
-    const one = single();
-    const answers = await one.asTenantAtOnce<[object, object, object]>('a', [
+  it('give copied rows as text of any character, and answer what comes before and after', async () => {
+    const rows: ReturnType<typeof printedRow>[] = [];
+    const answers = await single().asTenantAtOnce<[object, object, object]>('a', [
       { text: "SELECT set_config('test.texts', $1, true)", values: [JSON.stringify(TEXTS)] },
-      {
-        text: `COPY (SELECT n, t, ARRAY[t, 'a,b'] FROM json_array_elements_text(
-          (SELECT current_setting('test.texts')::json)) WITH ORDINALITY AS x (t, n)) TO STDOUT`,
-      },
+      { text: COPY_OF_TEXTS, onCopied: (row) => void rows.push(printedRow(row)) },
       { text: 'SELECT 1 AS one' },
     ]);
     expect(answers[1].rowCount).toBe(TEXTS.length);
-    const rows = (answers[1].rows as unknown as readonly CopiedRow[]).map(printedRow);
     expect(rows.map(([number, text]) => [number, text])).toEqual(
       TEXTS.map((text, at) => [String(at + 1), text]),
     );
-    expect(rows.map(([, , array]) => printedTexts(array ?? ''))).toEqual(
-      TEXTS.map((text) => [text, 'a,b']),
-    );
     expect(answers[2].rows).toEqual([{ one: 1 }]);
+  });
+
+  it('give copied rows that become the lines of JSON.stringify', async () => {
+    // The expected size is too small, so the lines have to grow.
+    const lines = new JsonLines(
+      [
+        { name: 'number', form: 'text' },
+        { name: 'text', form: 'text' },
+        { name: 'texts', form: 'texts' },
+        { name: 'is_odd', form: 'boolean' },
+        { name: 'at', form: 'time' },
+      ],
+      1,
+    );
+    await single().asTenantAtOnce('a', [
+      { text: "SELECT set_config('test.texts', $1, true)", values: [JSON.stringify(TEXTS)] },
+      { text: COPY_OF_TEXTS, onCopied: (row) => lines.add(row) },
+    ]);
+    const expected = TEXTS.map((text, at) => ({
+      number: String(at + 1),
+      text,
+      texts: text === null ? null : [text, 'a,b'],
+      is_odd: at % 2 === 0,
+      at: at === 0 ? null : new Date(Date.UTC(2026, 0, 1) + 10 ** (at - 1)),
+    }));
+    expect(String(lines.bytes)).toBe(expected.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    expect(lines.count).toBe(TEXTS.length);
+  });
+
+  it('throw what a receiver of copied rows throws', async () => {
+    const one = single();
+    const onCopied = () => {
+      throw new Error('unreadable');
+    };
+    const copy = { text: 'COPY (SELECT generate_series(1, 3)) TO STDOUT', onCopied };
+    await expect(one.asSystemAtOnce([copy])).rejects.toThrow('unreadable');
+    expect((await one.asSystemAtOnce([pid]))[0]?.rowCount).toBe(1);
   });
 
   it('throw what a copy is refused in its middle, and use the connection again', async () => {

@@ -5,8 +5,8 @@
  */
 import { types } from 'pg';
 
-/** The line of a row, without its line break. */
-export type CopiedRow = string;
+/** The line of a row in UTF-8, with its line break. */
+export type CopiedRow = Buffer;
 
 /** The text of each column in turn. Times are printed in the zone of the session, unless the query says otherwise. */
 export type PrintedRow = readonly (string | null)[];
@@ -21,8 +21,11 @@ const ESCAPES: { readonly [letter: string]: string } = {
   v: '\v',
 };
 
+const LINE_BREAK_BYTES = 1;
+
 export function printedRow(copied: CopiedRow): PrintedRow {
-  const columns: (string | null)[] = copied.split('\t');
+  const line = copied.toString('utf8', 0, copied.length - LINE_BREAK_BYTES);
+  const columns: (string | null)[] = line.split('\t');
   for (let at = 0; at < columns.length; at++) {
     const text = columns[at] as string;
     if (text.includes('\\')) columns[at] = text === NULL ? null : unescaped(text);
@@ -30,7 +33,7 @@ export function printedRow(copied: CopiedRow): PrintedRow {
   return columns;
 }
 
-const unescaped = (text: string): string =>
+export const unescaped = (text: string): string =>
   text.replaceAll(/\\(.)/gs, (_whole, letter: string) => ESCAPES[letter] ?? letter);
 
 const TEXT_ARRAY = 1009;

@@ -12,12 +12,13 @@ export interface Queryable {
   ): Promise<{ readonly rows: readonly Row[]; readonly rowCount: number }>;
 }
 
-/** The rows of `COPY … TO STDOUT` are {@link CopiedRow}s. */
 export type Statement = {
   /** Statements with a name are prepared once per connection. */
   readonly name?: string | undefined;
   readonly text: string;
   readonly values?: readonly unknown[] | undefined;
+  /** Receives each row of `COPY … TO STDOUT` when it arrives. The memory of the row is used again after the call. */
+  readonly onCopied?: (row: CopiedRow) => void;
 };
 
 /** The results of several statements, by the types of their rows. */

@@ -67,6 +67,7 @@ type Sent = {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  readonly onCopied: Statement['onCopied'];
   readonly result: Filled;
 };
 type Settle = {
@@ -95,9 +96,9 @@ class OneTrip extends Query {
     // Converted before anything is sent, because a value that cannot be converted must not leave half of the statements
     // sent.
     const all: Sent[] = [];
-    for (const { name = '', text, values = [] } of statements) {
+    for (const { name = '', text, values = [], onCopied } of statements) {
       const result = new Result('', types) as Filled;
-      all.push({ name, text, values: values.map(prepareValue), result });
+      all.push({ name, text, values: values.map(prepareValue), onCopied, result });
     }
     this.#all = all;
     this.#next(0);
@@ -137,11 +138,12 @@ class OneTrip extends Query {
     }
   }
 
-  /** The row is read at once, because the driver uses the memory of the message again. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
-    this.#all[this.#answered]?.result.rows.push(
-      chunk.toString('utf8', 0, chunk.length - LINE_BREAK_BYTES),
-    );
+    try {
+      this.#all[this.#answered]?.onCopied?.(chunk);
+    } catch (error) {
+      this.#unreadable ??= error as Error;
+    }
   }
 
   handleCommandComplete(message: unknown): void {
@@ -176,8 +178,6 @@ class OneTrip extends Query {
     this.text = this.#all[index]?.text ?? '';
   }
 }
-
-const LINE_BREAK_BYTES = 1;
 
 const known = (wire: Wire, name: string): string | undefined =>
   name === '' ? undefined : (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]);

@@ -1,7 +1,6 @@
 /** Answers exports, which are files that are sent while they are read, within the limits of `export-limit.ts`. */
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished } from 'node:stream/promises';
 import type { Request } from '@cardea/http';
 import type { ServiceDependencies } from '../service.ts';
 import { EXPORT_MS_MAX, type ExportLimit } from './export-limit.ts';
@@ -39,6 +38,7 @@ export async function sendExport(
   { clock, log }: Pick<ServiceDependencies, 'clock' | 'log'>,
   response: ServerResponse,
   of: {
+    /** The memory of a page may be used again when the next one is requested. */
     readonly text: AsyncIterable<string | Buffer>;
     /** `signal` aborts when the client of the request has disconnected. */
     readonly request: Pick<Request<unknown, unknown, unknown>, 'signal' | 'nextPart'>;
@@ -49,15 +49,28 @@ export async function sendExport(
   const late = new AbortController();
   const cancel = clock.after(EXPORT_MS_MAX, () => late.abort());
   const signal = AbortSignal.any([of.request.signal, late.signal]);
+  const ended = finished(response, { signal });
+  ended.catch(() => {}); // The error is thrown below.
   try {
-    await pipeline(Readable.from(inTurns(of.text, of.request)), response, { signal });
+    for await (const page of inTurns(of.text, of.request)) {
+      await Promise.race([written(response, page), ended]);
+    }
+    response.end();
+    await ended;
   } catch (error) {
     if (!late.signal.aborted) throw error;
+    response.destroy();
     log.warn(of.brokenOff.fields, of.brokenOff.message);
   } finally {
     cancel();
   }
 }
+
+/** Resolves when the page is no longer in the memory of this process. */
+const written = (response: ServerResponse, page: string | Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    response.write(page, (error) => (error ? reject(error) : resolve()));
+  });
 
 /** Each page is made in a turn of its tenant, as a request of its own would be. A small export is one part. */
 async function* inTurns(

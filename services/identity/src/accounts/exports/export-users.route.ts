@@ -99,7 +99,7 @@ async function* linesOf(
   } else {
     for await (const page of pagesOfLines(database, of)) {
       count += page.count;
-      yield page.lines;
+      yield page.bytes;
     }
   }
   yield `${JSON.stringify({ end: true, count })}\n`;

@@ -2,15 +2,9 @@
  * The users of an export, newest first, in pages. Each page is a statement of its own, so no connection is occupied
  * while the client reads. Users who are created during the export are left out.
  */
-import type { CopiedRow, Database } from '@cardea/read-models';
+import type { Database, JsonLines } from '@cardea/read-models';
 import { type AdminUser, usersAfter } from '../users/administer/admin-users.ts';
-import {
-  copiedUsersAfter,
-  type LastUser,
-  lastOf,
-  linesOf,
-  PAGE_LINES_MAX,
-} from './lines-of-users.ts';
+import { emptyPage, fillPage, type LastUser } from './lines-of-users.ts';
 
 const PAGE_USERS_MAX = 500;
 
@@ -40,20 +34,26 @@ export async function* pagesOfUsers(
   } while (after !== undefined);
 }
 
-/** Pages as JSON lines. PostgreSQL reads the next page while the current one is written. */
+/**
+ * Pages as JSON lines. PostgreSQL reads the next page while the current one is sent. The memory of a page is used again
+ * when the next one is requested, because the garbage collector would need as much time as the conversion.
+ */
 export async function* pagesOfLines(
   database: Database,
   of: { readonly tenantId: string; readonly now: Date },
-): AsyncGenerator<{ readonly lines: Buffer; readonly count: number }, void> {
-  const pageAfter = (after: LastUser | undefined) => {
-    const page = copiedUsersAfter(database, { ...of, after });
-    page.catch(() => {}); // The error is thrown below, unless the consumer has stopped.
-    return page;
+): AsyncGenerator<Pick<JsonLines, 'bytes' | 'count'>, void> {
+  const filled = (page: JsonLines, after: LastUser | undefined): Promise<LastUser | undefined> => {
+    const last = fillPage(database, page, { ...of, after });
+    last.catch(() => {}); // The error is thrown below, unless the consumer has stopped.
+    return last;
   };
-  let next: ReturnType<typeof pageAfter> | undefined = pageAfter(undefined);
-  while (next !== undefined) {
-    const rows: readonly CopiedRow[] = await next;
-    next = rows.length < PAGE_LINES_MAX ? undefined : pageAfter(lastOf(rows));
-    if (rows.length > 0) yield { lines: linesOf(rows), count: rows.length };
+  let [page, next] = [emptyPage(), emptyPage()];
+  let last = await filled(page, undefined);
+  while (last !== undefined) {
+    const filling: Promise<LastUser | undefined> = filled(next, last);
+    yield page;
+    last = await filling;
+    [page, next] = [next, page];
   }
+  if (page.count > 0) yield page;
 }

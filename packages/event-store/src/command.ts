@@ -1,4 +1,4 @@
-import type { DomainEvent, EventMetadata, RecordedEvent, Stream } from './event-store.ts';
+import type { Decision, DomainEvent, EventMetadata, RecordedEvent, Stream } from './event-store.ts';
 import type { Basis, BasisStates, Loaded } from './states/snapshots.ts';
 
 /**
@@ -108,19 +108,3 @@ export interface Streams {
     of: { readonly tenantId: string; readonly id: string },
   ): Promise<readonly RecordedEvent[]>;
 }
-
-/**
- * The decision on a command. A refusal may carry events too: a failed sign-in changes nothing for the caller,
- * but lockout and audit need its event.
- */
-export type Decision<E extends DomainEvent, Reason extends string> =
-  | { readonly accepted: true; readonly events: readonly E[] }
-  | { readonly accepted: false; readonly reason: Reason; readonly events: readonly E[] };
-
-export const accept = <E extends DomainEvent>(...events: readonly E[]) =>
-  ({ accepted: true, events }) as const;
-
-export const refuse = <const Reason extends string, E extends DomainEvent = never>(
-  reason: Reason,
-  ...events: readonly E[]
-) => ({ accepted: false, reason, events }) as const;

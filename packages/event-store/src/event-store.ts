@@ -150,6 +150,22 @@ export type Stream<State, E extends DomainEvent> = {
 export const streamIdOf = (stream: { readonly noun: string }, id: string): string =>
   `${stream.noun}-${id}`;
 
+/**
+ * The decision on a command. A refusal may carry events too: a failed sign-in changes nothing for the caller,
+ * but lockout and audit need its event.
+ */
+export type Decision<E extends DomainEvent, Reason extends string> =
+  | { readonly accepted: true; readonly events: readonly E[] }
+  | { readonly accepted: false; readonly reason: Reason; readonly events: readonly E[] };
+
+export const accept = <E extends DomainEvent>(...events: readonly E[]) =>
+  ({ accepted: true, events }) as const;
+
+export const refuse = <const Reason extends string, E extends DomainEvent = never>(
+  reason: Reason,
+  ...events: readonly E[]
+) => ({ accepted: false, reason, events }) as const;
+
 /** Converts `data` of one version of an event to the next. It is pure. The meaning of an event never changes. */
 export type Upcaster = (data: JsonObject, metadata: EventMetadata) => JsonObject;
 

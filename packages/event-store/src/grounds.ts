@@ -1,6 +1,7 @@
 /** The streams on which one try of a command is decided: its own, and the others that the decision depends on. */
-import type { Command, Decision } from './command.ts';
+import type { Command } from './command.ts';
 import {
+  type Decision,
   type DomainEvent,
   type EventStore,
   type RecordedEvent,

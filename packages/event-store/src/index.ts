@@ -1,9 +1,9 @@
 export { eventId } from './appends/decide-once.ts';
-export type { Command, Decided, Decision, Streams } from './command.ts';
-export { accept, refuse } from './command.ts';
+export type { Command, Decided, Streams } from './command.ts';
 export type {
   Append,
   AppendOutcome,
+  Decision,
   DomainEvent,
   EventMetadata,
   EventStore,
@@ -17,9 +17,11 @@ export type {
   StreamRead,
 } from './event-store.ts';
 export {
+  accept,
   EventIdTaken,
   EventStoreOverloaded,
   EventStoreUnavailable,
+  refuse,
   streamIdOf,
   WriteContention,
 } from './event-store.ts';

@@ -1,7 +1,6 @@
 import { uuidFrom } from '@cardea/runtime';
 import type { Command, Streams } from './command.ts';
-import { accept, type Decision, refuse } from './command.ts';
-import type { Stream } from './event-store.ts';
+import { accept, type Decision, refuse, type Stream } from './event-store.ts';
 
 /** A reservation whose owner was not created within this time may be taken over. */
 const ORPHANED_AFTER_MS = 60_000;

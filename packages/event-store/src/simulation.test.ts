@@ -2,8 +2,13 @@ import { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from '@cardea/tes
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Command } from './command.ts';
-import { accept, refuse } from './command.ts';
-import { type EventStore, EventStoreUnavailable, type Stream } from './event-store.ts';
+import {
+  accept,
+  type EventStore,
+  EventStoreUnavailable,
+  refuse,
+  type Stream,
+} from './event-store.ts';
 import { streams } from './streams.ts';
 
 const SEEDS = Number(process.env['CARDEA_R21_SEEDS'] ?? 1000);

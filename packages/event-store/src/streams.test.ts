@@ -2,8 +2,13 @@ import { inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { turns } from './appends/limits.ts';
 import type { Command } from './command.ts';
-import { accept, refuse } from './command.ts';
-import { type EventStore, EventStoreUnavailable, type Stream } from './event-store.ts';
+import {
+  accept,
+  type EventStore,
+  EventStoreUnavailable,
+  refuse,
+  type Stream,
+} from './event-store.ts';
 import { streams } from './streams.ts';
 import { upcasting } from './upcasting.ts';
 

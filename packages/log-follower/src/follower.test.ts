@@ -59,7 +59,7 @@ function world() {
   });
   const sink: Sink = {
     load: async () => ({ ...stored, parked: new Map(parked) }),
-    ignores: (events) => events.every(({ type }) => type === 'Ignored'),
+    types: new Set(['Foreign', 'Made']),
     apply: async ({ events, through }, checkpoint) => {
       if (events.every(({ type }) => type === 'Foreign')) return false;
       const error = failure?.();

@@ -201,7 +201,7 @@ export class LogFollower<Prepared = undefined> {
     checkpoint: Checkpoint,
   ): Promise<{ readonly value: Prepared }> {
     for (const event of events) {
-      if (event.fault === undefined || this.#sink.ignores?.([event], checkpoint)) continue;
+      if (event.fault === undefined || this.#ignores([event], checkpoint)) continue;
       throw event.fault;
     }
     return { value: (await this.#sink.prepare?.(events, checkpoint)) as Prepared };
@@ -238,9 +238,18 @@ export class LogFollower<Prepared = undefined> {
     });
   }
 
+  #ignores(events: readonly RecordedEvent[], { parked }: Checkpoint): boolean {
+    const { types, recordsParked } = this.#sink;
+    if (types === undefined) return false;
+    for (const { type, streamId } of events) {
+      if (types.has(type) || (recordsParked && parked.has(streamId))) return false;
+    }
+    return true;
+  }
+
   async #apply(active: Active<Prepared>, batch: Batch<Prepared>): Promise<void> {
     const { checkpoint } = active;
-    if (this.#sink.ignores?.(batch.events, checkpoint)) return this.#passOver(active, batch);
+    if (this.#ignores(batch.events, checkpoint)) return this.#passOver(active, batch);
     await this.#sink.idle?.settle(this.#needs.name);
     this.#unanswered = batch.events;
     const isStored = await this.#sink.apply(batch, checkpoint, active.until);
@@ -267,12 +276,13 @@ export class LogFollower<Prepared = undefined> {
   }
 
   #resting(active: Active<Prepared>): Resting | undefined {
-    const { ignores, atEnd } = this.#sink;
-    if (ignores === undefined || atEnd !== undefined) return undefined;
+    const { types, atEnd } = this.#sink;
+    if (types === undefined || atEnd !== undefined) return undefined;
     return {
       after: () => active.passed,
       pass: ({ events }) => {
-        if (events.length === PAGE_EVENTS_MAX || !ignores(events, active.checkpoint)) return false;
+        if (events.length === PAGE_EVENTS_MAX) return false;
+        if (!this.#ignores(events, active.checkpoint)) return false;
         const through = events.at(-1)?.position;
         if (through !== undefined) this.#passOver(active, { events, through, isFull: false });
         return true;

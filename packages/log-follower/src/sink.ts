@@ -33,10 +33,12 @@ export interface Sink<Prepared = undefined> {
    */
   setAside(event: RecordedEvent, error: unknown, checkpoint: Checkpoint): Promise<void>;
   /**
-   * Whether only the checkpoint moves over these events. A resting follower is not woken for them. Sinks with `atEnd` do
-   * not have this function.
+   * The types of the events that concern it, unless all do. Over other events only the checkpoint moves, and a resting
+   * follower is not woken for them. Sinks with `atEnd` do not have this set.
    */
-  ignores?(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean;
+  readonly types?: ReadonlySet<string>;
+  /** Whether every event of a parked stream concerns it, because it records the event. */
+  readonly recordsParked?: true;
   /** Stores checkpoints that moved over batches without changes. */
   readonly idle?: IdleCheckpoints;
   /** Called when everything up to the position has taken effect, with the last events. */

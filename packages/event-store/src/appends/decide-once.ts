@@ -5,10 +5,11 @@
  */
 import type { JsonObject } from '@cardea/contracts';
 import { currentTraceparent, metrics, span, uuidFrom } from '@cardea/runtime';
-import type { Command, Decided, Decision } from '../command.ts';
+import type { Command, Decided } from '../command.ts';
 import {
   type Append,
   type AppendOutcome,
+  type Decision,
   type DomainEvent,
   EventIdTaken,
   type EventMetadata,

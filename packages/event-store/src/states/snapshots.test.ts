@@ -1,8 +1,8 @@
 import { type InMemoryLogs, inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../command.ts';
-import { accept, refuse } from '../command.ts';
 import type { Stream, StreamRead } from '../event-store.ts';
+import { accept, refuse } from '../event-store.ts';
 import { streams } from '../streams.ts';
 
 type Counted = { type: 'Counted'; data: { by: number } };

@@ -65,10 +65,7 @@ export function policySink(options: PolicySinkOptions): Sink {
       const parked = [parkedEvent(event, errorCode(error))];
       return moveCheckpoint(database.system, { of, checkpoint }, event.position, parked);
     },
-    ignores: (events) => {
-      for (const { type } of events) if (types.has(type)) return false;
-      return true;
-    },
+    types,
     idle,
   };
 }

@@ -105,15 +105,6 @@ export class Projector {
     }
   }
 
-  /** Whether the events do not affect this projection, so that only its checkpoint has to move. */
-  ignores(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean {
-    const { types } = this.#options.projection;
-    for (const { type, streamId } of events) {
-      if (types.has(type) || checkpoint.parked.has(streamId)) return false;
-    }
-    return true;
-  }
-
   /** Maps events in order. Adds the streams that it parks to `parked`. */
   async map(events: readonly RecordedEvent[], parked: Set<string>): Promise<Mapped> {
     const { projection, tools } = this.#options;
@@ -234,7 +225,8 @@ export function projectionSink(options: ProjectionSinkOptions): Sink {
       return true;
     },
     setAside: (event, error, checkpoint) => projector.setAside(checkpoint, event, error),
-    ignores: projector.ignores.bind(projector),
+    types: projection.types,
+    recordsParked: true,
     idle,
     moved: (position, events) => {
       positions.advance(projection.name, position);

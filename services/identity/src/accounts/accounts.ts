@@ -23,7 +23,7 @@ import type { UserDirectory } from './user-directory.ts';
 import { createUser } from './users/create-user.ts';
 import type { NewIdentity } from './users/identities.ts';
 import type { NewMetadata } from './users/metadata.ts';
-import { sealNewMetadata, sealProfile } from './users/seal-profile.ts';
+import { sealNewMetadata } from './users/seal-metadata.ts';
 import { type ExistingUser, exists, users } from './users/user.ts';
 
 export type NewAccount = {
@@ -156,7 +156,7 @@ async function sealedFields(userDirectory: UserDirectory, account: NewAccount, t
     seal('display_name', account.displayName),
     seal('avatar_url', account.avatarUrl),
     seal('password_hash', account.passwordHash),
-    sealProfile(userDirectory, owner, account.profile ?? {}),
+    userDirectory.sealProfile(owner, account.profile ?? {}),
     sealNewMetadata(userDirectory, owner, account.metadata ?? {}),
   ]);
   if (email === 'erased' || displayName === 'erased') return 'erased';

@@ -1,9 +1,16 @@
-/** Finds users by id or address and decrypts their fields. */
+/** Finds users by id or address, and decrypts and encrypts their fields. */
 import type { IdentityEventData } from '@cardea/contracts';
 import { CACHED_KEY_MS, type Sealed, type Sealer } from '@cardea/crypto';
 import type { Reservation } from '@cardea/event-store';
 import { type Clock, loadingCache } from '@cardea/runtime';
-import { NAMES_IN_STATE, PROFILE_FIELDS, type ProfileInState } from '../http/profile-fields.ts';
+import {
+  NAMES_IN_STATE,
+  PROFILE_FIELDS,
+  type Profile,
+  type ProfileField,
+  type ProfileInState,
+  type SealedProfile,
+} from '../http/profile-fields.ts';
 import { type UserField, userField } from '../streams/encrypted-fields.ts';
 import { emailReservations, readOwner } from '../streams/reservation.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
@@ -37,12 +44,12 @@ export type UserDirectory = {
   /** A BCP 47 tag. Also returned for a deleted user, until the user's key is erased. */
   readonly localeOf: (user: Pick<ExistingUser, 'id' | 'locale'>) => Promise<string | null>;
   readonly snapshot: (user: ExistingUser) => Promise<UserSnapshot>;
-  readonly seal: (
-    of: { readonly tenantId: string; readonly userId: string },
-    field: UserField,
-    value: string,
-  ) => ReturnType<Sealer['seal']>;
+  readonly seal: (of: Owner, field: UserField, value: string) => ReturnType<Sealer['seal']>;
+  /** Encrypts only the fields that the profile names. */
+  readonly sealProfile: (of: Owner, profile: Profile<string>) => Promise<SealedProfile | 'erased'>;
 };
+
+type Owner = { readonly tenantId: string; readonly userId: string };
 
 const EMAILS_MAX = 10_000;
 const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -113,6 +120,18 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     },
     seal: ({ tenantId, userId }, field, value) =>
       sealer.seal(tenantId, userField(userId, field), value),
+    sealProfile: async ({ tenantId, userId }, profile) => {
+      const result: { [field in ProfileField]?: Sealed | null } = {};
+      for (const field of PROFILE_FIELDS) {
+        const value = profile[field];
+        if (value === undefined) continue;
+        const place = userField(userId, field);
+        const sealed = value === null ? null : await sealer.seal(tenantId, place, value);
+        if (sealed === 'erased') return 'erased';
+        result[field] = sealed;
+      }
+      return result;
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import type { Accounts } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { unknownRoles } from '../administrator.ts';
-import { type MetadataPatches, sealMetadata, sealProfile } from '../seal-profile.ts';
+import { type MetadataPatches, sealMetadata } from '../seal-metadata.ts';
 import { exists } from '../user.ts';
 import { AdminUserInFull, Id, Roles, Status, shownInFull, WRITES } from './admin-answers.ts';
 import { findUser } from './admin-users.ts';
@@ -23,7 +23,7 @@ import { type ReserveDependencies, reserveEmail } from './reserve-email.ts';
 
 type Dependencies = ReserveDependencies &
   Pick<ServiceDependencies, 'clock' | 'command' | 'database'> & {
-    readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf' | 'open'>;
+    readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf' | 'open' | 'sealProfile'>;
     readonly accounts: Pick<Accounts, 'releaseAddress'>;
     readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
     readonly workspaces: Pick<Workspaces, 'tenant'>;
@@ -102,7 +102,7 @@ async function updated(needs: Dependencies, request: Asked, values: Profile<stri
     // The user is looked up before anything is encrypted, since a user who does not exist has no key.
     const user = await needs.userDirectory.byId(tenantId, params.id);
     if (!exists(user)) return { refused: 'not_found' } as const;
-    const profile = await sealProfile(needs.userDirectory, of, values);
+    const profile = await needs.userDirectory.sealProfile(of, values);
     const metadata = await sealMetadata(needs.userDirectory, { tenantId, user }, patches);
     if (profile === 'erased' || metadata === 'erased') return { refused: 'not_found' } as const;
     if ('rule' in metadata) return badField(metadata.field, metadata.rule);

@@ -6,12 +6,11 @@ import Type from 'typebox';
 import { badField, closed, metadataField, profileFields } from '../../../http/answers.ts';
 import { profileInputFields, readProfile, shownProfile } from '../../../http/profile-fields.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { sealProfile } from '../seal-profile.ts';
 import { updateProfile } from '../update-profile.ts';
 import { type ExistingUser, exists, users } from '../user.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
-  readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf' | 'open' | 'seal'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf' | 'open' | 'sealProfile'>;
 };
 
 const COMMON = {
@@ -60,7 +59,7 @@ export const updateProfileRoute = (needs: Dependencies) =>
       const values = readProfile(request.body);
       if (typeof values === 'string') return badField(values);
       const command = await needs.command(request);
-      const profile = await sealProfile(needs.userDirectory, { tenantId, userId }, values);
+      const profile = await needs.userDirectory.sealProfile({ tenantId, userId }, values);
       if (profile === 'erased') return { refused: 'not_found' };
       const decided = await needs.streams.decideOn(users, userId, command, (user) =>
         updateProfile({ profile, now: command.now }, user),

@@ -1,11 +1,5 @@
-/** Encrypts the profile and metadata of a request under the user's own key. */
+/** Encrypts the metadata of a request under the user's own key. */
 import type { Sealed } from '@cardea/crypto';
-import {
-  PROFILE_FIELDS,
-  type Profile,
-  type ProfileField,
-  type SealedProfile,
-} from '../../http/profile-fields.ts';
 import type { UserDirectory } from '../user-directory.ts';
 import {
   METADATA_KINDS,
@@ -22,23 +16,6 @@ import {
 import type { ExistingUser } from './user.ts';
 
 type Owner = { readonly tenantId: string; readonly userId: string };
-
-/** Encrypts only the fields that the request names. */
-export async function sealProfile(
-  userDirectory: Pick<UserDirectory, 'seal'>,
-  owner: Owner,
-  values: Profile<string>,
-): Promise<SealedProfile | 'erased'> {
-  const result: { [field in ProfileField]?: SealedProfile[field] } = {};
-  for (const field of PROFILE_FIELDS) {
-    const value = values[field];
-    if (value === undefined) continue;
-    const sealed = value === null ? null : await userDirectory.seal(owner, field, value);
-    if (sealed === 'erased') return 'erased';
-    result[field] = sealed;
-  }
-  return result;
-}
 
 export async function sealNewMetadata(
   userDirectory: Pick<UserDirectory, 'seal'>,

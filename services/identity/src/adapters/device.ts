@@ -1,4 +1,5 @@
 /** Reads the device from a User-Agent header. Unknown parts are empty, never guessed. */
+import { computedOnce } from '@cardea/runtime';
 import bowser from 'bowser';
 
 export type Device = {
@@ -19,8 +20,16 @@ const UNKNOWN: Device = {
 const BOT = /bot\b|crawl|spider|slurp|headless|^(?:curl|wget|python|go-http|node|okhttp|java)\b/i;
 const TYPES = ['desktop', 'mobile', 'tablet', 'bot'] as const;
 
+/** Each sign-in is read several times, and many people use the same browser. */
+const DEVICES_MAX = 1_000;
+const devices = computedOnce<string, Device>(DEVICES_MAX);
+
 export function deviceOf(userAgent: string | null): Device {
   if (userAgent === null || userAgent.trim() === '') return UNKNOWN; // The library throws for an empty header.
+  return devices(userAgent, () => parsed(userAgent));
+}
+
+function parsed(userAgent: string): Device {
   const { browser, os, platform } = bowser.parse(userAgent);
   const type = TYPES.find((one) => one === platform.type) ?? null;
   return {

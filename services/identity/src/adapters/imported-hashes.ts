@@ -23,6 +23,7 @@ const SALT_BYTES_MAX = 128;
 const HASH_BYTES_MIN = 8;
 const HASH_BYTES_MAX = 64;
 
+const ARGON2 = '$argon2';
 const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const DJANGO_BCRYPT = /^bcrypt_sha256\$(\$2[aby]\$\d\d\$[./A-Za-z0-9]{53})$/;
 const SCRYPT = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,7}),p=(\d{1,7})\$([\w+/.]+)\$([\w+/.]+)$/;
@@ -59,13 +60,15 @@ export const withImportedHashes = (own: PasswordFunction): PasswordFunction => (
   },
 });
 
-/** Returns undefined for any other format. */
+/** Returns undefined for any other format. Nearly all hashes are our own, which are not read as the other formats. */
 const importedHash = (phc: string): Imported | 'too_dear' | undefined =>
-  bcryptHash(phc) ??
-  djangoBcryptHash(phc) ??
-  scryptHash(phc) ??
-  firebaseHash(phc) ??
-  pbkdf2Hash(phc);
+  phc.startsWith(ARGON2)
+    ? undefined
+    : (bcryptHash(phc) ??
+      djangoBcryptHash(phc) ??
+      scryptHash(phc) ??
+      firebaseHash(phc) ??
+      pbkdf2Hash(phc));
 
 function bcryptHash(phc: string): Imported | 'too_dear' | undefined {
   const cost = BCRYPT.exec(phc)?.[1];

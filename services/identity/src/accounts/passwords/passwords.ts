@@ -80,7 +80,9 @@ export function passwords(deps: PasswordsDependencies): Passwords {
   const hash = (password: string, tenantId: string) =>
     permits.run({ tenantId }, () => own.hash(password.normalize('NFC')));
   return {
-    warmUp: judge.warmUp,
+    warmUp: async () => {
+      await judge.dummyHash();
+    },
     hash,
     objectionTo: async (password, { zxcvbn_score: least, breach_check }, tenantId) => {
       const isWeak =
@@ -91,7 +93,7 @@ export function passwords(deps: PasswordsDependencies): Passwords {
     },
     readHash: readHashWith(own),
     brought: async (tenantId, phcs) => {
-      const costs = await Promise.all(phcs.map((phc) => judge.floorCost(phc)));
+      const costs = await Promise.all(phcs.map(async (phc) => (await judge.read(phc)).floorCost));
       const [dearest] = costs
         .flatMap((cost) => cost ?? [])
         .toSorted((one, other) => other.workMs - one.workMs);
@@ -101,15 +103,14 @@ export function passwords(deps: PasswordsDependencies): Passwords {
       floor.hold(
         tenantId,
         async () => {
-          const right = await judge.isRight(phc ?? (await judge.dummyHash()), password, tenantId);
+          const tried = phc ?? (await judge.dummyHash());
+          const { right, isOutdated } = await judge.check(tried, password, tenantId);
           if (phc === null || !right) return { right: false };
-          return own.isOutdated(phc)
-            ? { right, rehashed: await hash(password, tenantId) }
-            : { right };
+          return isOutdated ? { right, rehashed: await hash(password, tenantId) } : { right };
         },
         formsOf(password).length,
       ),
-    matches: judge.isRight,
+    matches: async (...of) => (await judge.check(...of)).right,
   };
 }
 
@@ -123,46 +124,52 @@ const formsOf = (password: string): readonly string[] => [
 
 /** Verifies our hashes with the shared permits, and more expensive ones with the tenant's own permit. */
 function hashVerification({ own, permits, floor }: PasswordsDependencies) {
-  let dummy: Promise<string> | undefined;
-  const dummyHash = () => {
-    dummy ??= own.hash('no password of anybody');
+  let dummy: Promise<OwnHash> | undefined;
+  const dummyOf = () => {
+    dummy ??= own.hash('no password of anybody').then((phc) => ({ phc, cost: own.costOf(phc) }));
     return dummy;
   };
-  const costs = async (phc: string) => {
-    const [cost, ours] = [own.costOf(phc), own.costOf(await dummyHash())];
-    return typeof cost === 'object' && typeof ours === 'object' ? { cost, ours } : undefined;
-  };
-  /** The cost that the tenant's floor has to cover for this hash. Undefined if our own hash suffices. */
-  const floorCost = async (phc: string): Promise<HashCost | undefined> => {
-    const known = own.isOutdated(phc) ? await costs(phc) : undefined;
-    if (known === undefined) return undefined;
-    // A cheaper hash than ours would answer sooner than an address without an account.
-    return isDearer(known) ? known.cost : known.ours;
+  /** Hashes that are not outdated cost as much as ours. There are no costs if the hash cannot be verified. */
+  const read = async (phc: string): Promise<ReadCosts> => {
+    const { cost: ours } = await dummyOf();
+    const isOutdated = own.isOutdated(phc);
+    const cost = isOutdated ? own.costOf(phc) : ours;
+    if (typeof cost !== 'object' || typeof ours !== 'object') return { isOutdated };
+    if (!isOutdated) return { isOutdated, cost };
+    const isDearer = cost.workMs > ours.workMs;
+    return { isOutdated, cost, isDearer, floorCost: isDearer ? cost : ours };
   };
   return {
-    dummyHash,
-    floorCost,
-    warmUp: async () => {
-      await dummyHash();
-    },
-    isRight: async (phc: string, password: string, tenantId: string): Promise<boolean> => {
-      const known = await costs(phc);
+    dummyHash: async () => (await dummyOf()).phc,
+    read,
+    check: async (phc: string, password: string, tenantId: string) => {
+      const { isOutdated, cost, isDearer = false, floorCost } = await read(phc);
       // Each form of the password has its own minimum time, so a password with more forms does not raise that minimum.
       const verify = async (): Promise<boolean> => {
-        const forms = own.isOutdated(phc) ? formsOf(password) : [password.normalize('NFC')];
+        const forms = isOutdated ? formsOf(password) : [password.normalize('NFC')];
         for (const form of forms) {
           const one = () => own.verify(phc, form);
-          if (await (known === undefined ? one() : floor.timed(known.cost, one))) return true;
+          if (await (cost === undefined ? one() : floor.timed(cost, one))) return true;
         }
         return false;
       };
-      const least = await floorCost(phc);
-      if (least !== undefined) await floor.note(tenantId, least);
-      const isForeign = known !== undefined && isDearer(known);
-      return permits.run({ tenantId, isForeign }, verify);
+      if (floorCost !== undefined) await floor.note(tenantId, floorCost);
+      const right = await permits.run({ tenantId, isForeign: isDearer }, verify);
+      return { right, isOutdated };
     },
   };
 }
 
-const isDearer = ({ cost, ours }: { readonly cost: HashCost; readonly ours: HashCost }): boolean =>
-  cost.workMs > ours.workMs;
+type OwnHash = { readonly phc: string; readonly cost: ReturnType<PasswordFunction['costOf']> };
+
+type ReadCosts = {
+  readonly isOutdated: boolean;
+  readonly cost?: HashCost;
+  /** Whether it costs more than our own hashes. */
+  readonly isDearer?: boolean;
+  /**
+   * The cost that the tenant's floor has to cover, at least that of our own hashes. A cheaper hash would answer sooner
+   * than an address without an account. Undefined if our own hash suffices.
+   */
+  readonly floorCost?: HashCost;
+};

@@ -53,15 +53,15 @@ type Limits = { readonly path: Entered; readonly withRelay: Entered };
 const EXPECTED: { readonly [request: string]: Limits } = {
   'profile changed': {
     path: { files: 70, functions: 300 },
-    withRelay: { files: 84, functions: 345 },
+    withRelay: { files: 84, functions: 359 },
   },
   'profile read': {
-    path: { files: 39, functions: 126 },
-    withRelay: { files: 39, functions: 126 },
+    path: { files: 39, functions: 123 },
+    withRelay: { files: 39, functions: 123 },
   },
   login: {
-    path: { files: 108, functions: 450 },
-    withRelay: { files: 116, functions: 485 },
+    path: { files: 107, functions: 449 },
+    withRelay: { files: 117, functions: 493 },
   },
 };
 
@@ -75,11 +75,14 @@ const RELAY_FILE = 'packages/event-bus/src/relay/relay-sink.ts ';
 const COUNTED = 'x-counted';
 /**
  * Loaded before everything else. V8 writes the functions that were called since the last file: at a signal, and at the
- * beginning and the end of a request that is counted.
+ * beginning and the end of a request that is counted. It does not count calls of functions that it has inlined, so
+ * nothing is optimized here.
  */
 const COUNTING = `
   import { subscribe } from 'node:diagnostics_channel';
   import v8 from 'node:v8';
+  v8.setFlagsFromString('--no-opt');
+  v8.setFlagsFromString('--no-maglev');
   const take = ({ request }) => request.headers['${COUNTED}'] && v8.takeCoverage();
   process.on('SIGUSR2', () => v8.takeCoverage());
   subscribe('http.server.request.start', take);

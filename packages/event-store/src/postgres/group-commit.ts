@@ -66,26 +66,24 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
     }
   };
 
-  const enqueue = (log: Log, append: Written): Promise<AppendOutcome> => {
-    const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>();
-    const queue = queues.get(log) ?? appendQueue();
-    queues.set(log, queue);
-    queue.push({ append, resolve, reject });
-    waiting++;
-    metrics.appendQueue.set(waiting);
-    waitingBytes += append.bytes;
-    schedule();
-    return promise;
-  };
-
   return async (log: Log, appends: readonly Append[]): Promise<readonly AppendOutcome[]> => {
     const all = appends.map(written);
     checkSizes(all, APPEND_BYTES_MAX);
     if (waiting + all.length > QUEUE_APPENDS_MAX || waitingBytes > QUEUE_BYTES_MAX) {
       throw new EventStoreOverloaded('too many appends wait');
     }
+    const queue = queues.get(log) ?? appendQueue();
+    queues.set(log, queue);
     const outcomes: Promise<AppendOutcome>[] = [];
-    for (const append of all) outcomes.push(enqueue(log, append));
+    for (const append of all) {
+      const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>();
+      queue.push({ append, resolve, reject });
+      outcomes.push(promise);
+      waitingBytes += append.bytes;
+    }
+    waiting += all.length;
+    metrics.appendQueue.set(waiting);
+    schedule();
     return Promise.all(outcomes);
   };
 }

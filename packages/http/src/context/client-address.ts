@@ -8,6 +8,7 @@ import ipaddr from 'ipaddr.js';
 
 const HOPS_MAX = 16;
 const IPV6 = 6;
+const MAPPED = '::ffff:';
 const REMEMBERED_MAX = 10_000;
 
 export type TrustedProxies = (address: string) => boolean;
@@ -34,7 +35,9 @@ export function clientAddress(
   forwardedFor: string | undefined,
   trusted: TrustedProxies,
 ): string {
-  let client = plain(remote ?? '');
+  let client = remote ?? '';
+  // An IPv4 client on a dual-stack socket appears as `::ffff:…`.
+  if (client.startsWith(MAPPED) && client.includes('.')) client = client.slice(MAPPED.length);
   if (forwardedFor === undefined || !trusted(client)) return client;
   const hops = forwardedFor.split(',');
   for (let hop = 0; hop < HOPS_MAX && hops.length > 0; hop += 1) {
@@ -56,9 +59,4 @@ function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const address = bracketed ?? plain ?? text;
   // The library also accepts `127.1` and `0x7f.1`, which no proxy writes.
   return isIP(address) === 0 ? undefined : ipaddr.process(address);
-}
-
-/** An IPv4 client on a dual-stack socket appears as `::ffff:…`. */
-function plain(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

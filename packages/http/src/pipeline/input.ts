@@ -1,4 +1,4 @@
-/** The input of a request: parameters, query, headers and body, each validated by the contract. */
+/** The body and the headers of a request, validated by the contract. */
 
 import type { HttpContext } from '../context/http-context.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -17,29 +17,12 @@ import { mayBeLarge } from '../input/large-bodies.ts';
 import { readQuery } from '../input/query.ts';
 import { type Fault, invalid, refusalOf } from '../refusals/refusal.ts';
 import type { Call, Input } from './call.ts';
-import { frozen, type ReadStrings, type Route, withQuery } from './route.ts';
+import type { Route } from './route.ts';
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
 const APP_ID_MAX_CHARS = 128;
 export const isAppId = (id: string) => id.length > 0 && id.length <= APP_ID_MAX_CHARS;
-
-export function readStrings(
-  route: Route,
-  search: string,
-  params: { readonly [name: string]: string },
-): ReadStrings {
-  if (route.contract.input?.passedOn === true) return { params, query: {} };
-  if (search === '' && route.contract.params === undefined) {
-    route.withoutStrings ??= frozen(withQuery({}, route.checkQuery({})));
-    return route.withoutStrings;
-  }
-  const query = readQuery(search);
-  if ('fault' in query) return { faults: [query.fault] };
-  const checkedParams = route.checkParams(params);
-  if ('faults' in checkedParams) return checkedParams;
-  return withQuery(checkedParams.value, route.checkQuery(query.values));
-}
 
 /** Reads the body. Returns 415, 413 or 400 if it is refused. It is a promise only if the body has not arrived yet. */
 export function readInput(route: Route, http: HttpContext): Input | Promise<Input> {
@@ -127,13 +110,13 @@ export function headerFaults({ takesKey }: Route, { headers, doubled }: Call): r
   return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
 }
 
-/** Adds the sent `Idempotency-Key`, and the command id derived from it unless the handler does that. */
+/** For endpoints that honour `Idempotency-Key`: adds the sent key, and the command id derived from it unless the handler does that. */
 export function identified(
-  { contract, group, takesKey }: Route,
+  { contract, group }: Route,
   request: AnyRequest,
 ): AnyRequest | Promise<AnyRequest> {
   const key = request.headers['idempotency-key'];
-  if (!takesKey || key === undefined) return request;
+  if (key === undefined) return request;
   const keyed = { ...request, idempotency: { key, bodyHash: bodyHash(request.body) } };
   return contract.repeat === 'by_key_in_handler' ? keyed : group.identify(keyed);
 }

@@ -172,7 +172,7 @@ async function runChecks(
   if ('faults' in strings) return byPipeline(invalid(...strings.faults));
   const faults = headerFaults(route, call);
   if (faults.length > 0) return byPipeline(invalid(...faults));
-  const request = identified(route, draft);
+  const request = route.takesKey ? identified(route, draft) : draft;
   return { request: request instanceof Promise ? await request : request, authorized };
 }
 

@@ -1,11 +1,12 @@
 /** A call that came as an HTTP request, and how its outcome is written to the socket. */
 import type { Authenticator, PossessionProof, Principal } from '@cardea/auth';
 import type { HttpContext } from '../context/http-context.ts';
+import { readQuery } from '../input/query.ts';
 import type { Call, Input } from './call.ts';
-import { readInput, readStrings } from './input.ts';
+import { readInput } from './input.ts';
 import { type Outcome, run, thrown } from './request-pipeline.ts';
 import type { Begun } from './request-turns.ts';
-import type { ReadStrings, Route } from './route.ts';
+import { frozen, type ReadStrings, type Route, withQuery } from './route.ts';
 
 const CREDENTIAL = /^(Bearer|DPoP) +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const DPOP = 'dpop';
@@ -80,25 +81,37 @@ class SocketCall implements Call {
   /** Requests without credentials wait per address, because they can name any tenant. */
   turn(tenantId: string): Promise<void> | undefined {
     this.#caller = this.#http.principal === undefined ? this.ip : tenantId;
-    return this.#begins(this.parts.turns?.begin(this.#caller));
+    const begun = this.parts.turns?.begin(this.#caller);
+    return begun === undefined ? undefined : this.#begins(begun);
   }
 
   async nextPart(): Promise<void> {
-    await this.#begins(this.parts.turns?.next(this.#caller, this.#http.endPart()));
+    const begun = this.parts.turns?.next(this.#caller, this.#http.endPart());
+    if (begun !== undefined) await this.#begins(begun);
   }
 
   endTurn(): void {
     this.#http.endTurn();
   }
 
-  #begins(begun: Begun | Promise<Begun> | undefined): Promise<void> | undefined {
+  #begins(begun: Begun | Promise<Begun>): Promise<void> | undefined {
     if (begun instanceof Promise) return begun.then((begins) => this.#http.begin(begins));
-    if (begun !== undefined) this.#http.begin(begun);
+    this.#http.begin(begun);
     return undefined;
   }
 
   strings(route: Route): ReadStrings {
-    return readStrings(route, this.#http.search, this.#params);
+    const { search } = this.#http;
+    if (route.contract.input?.passedOn === true) return { params: this.#params, query: {} };
+    if (search === '' && route.contract.params === undefined) {
+      route.withoutStrings ??= frozen(withQuery({}, route.checkQuery({})));
+      return route.withoutStrings;
+    }
+    const query = readQuery(search);
+    if ('fault' in query) return { faults: [query.fault] };
+    const checkedParams = route.checkParams(this.#params);
+    if ('faults' in checkedParams) return checkedParams;
+    return withQuery(checkedParams.value, route.checkQuery(query.values));
   }
 
   input(route: Route): Input | Promise<Input> {

@@ -66,12 +66,13 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   });
   return {
     asTenant: (tenantId, work) => requests.transaction(ofTenant(tenantId), work),
-    asSystem: (work, options) => loops.transaction({ settings: durability(options) }, work),
+    asSystem: (work, options) =>
+      loops.transaction(options?.durable === false ? NOT_DURABLE : DURABLE, work),
     asTenantAtOnce: (tenantId, statements) => requests.atOnce(ofTenant(tenantId), statements),
     asSystemAtOnce: (statements, options) =>
-      loops.atOnce({ settings: durability(options) }, statements),
+      loops.atOnce(options?.durable === false ? NOT_DURABLE : DURABLE, statements),
     tenant: (tenantId) => requests.queryable(ofTenant(tenantId)),
-    system: loops.queryable({ settings: [] }),
+    system: loops.queryable(DURABLE),
     ping: () => ping(requests),
     close: async () => {
       await Promise.all([requests.end(), loops.end()]);
@@ -89,13 +90,10 @@ const tenantIs = (tenantId: string): Statement => ({
   values: [tenantId],
 });
 
-const NOT_DURABLE: Statement = {
-  name: 'not_durable',
-  text: "SELECT set_config('synchronous_commit', 'off', true)",
+const DURABLE: Use = { settings: [] };
+const NOT_DURABLE: Use = {
+  settings: [{ name: 'not_durable', text: "SELECT set_config('synchronous_commit', 'off', true)" }],
 };
-
-const durability = ({ durable = true }: { readonly durable?: boolean } = {}) =>
-  durable ? [] : [NOT_DURABLE];
 
 async function ping(pool: ConnectionPool): Promise<void> {
   const late = Promise.withResolvers<never>();

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -23,8 +23,12 @@ afterAll(() => {
   rmSync(parent, { recursive: true, force: true });
 });
 
-async function ask(server: LocalPostgres, sql: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: server.connectionString() });
+async function ask(
+  server: LocalPostgres,
+  sql: string,
+  connectionString = server.connectionString(),
+): Promise<unknown[]> {
+  const client = new Client({ connectionString });
   await client.connect();
   try {
     return (await client.query({ text: sql, rowMode: 'array' })).rows.flat();
@@ -36,7 +40,7 @@ const refuses = (server: LocalPostgres) =>
   expect(ask(server, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 
 describe('a local PostgreSQL', () => {
-  it('keeps what is committed, checks its pages, and is reachable by address only', async () => {
+  it('keeps what is committed, checks its pages, and is reachable on this machine only', async () => {
     const settings = [];
     for (const name of [
       'fsync',
@@ -47,13 +51,39 @@ describe('a local PostgreSQL', () => {
     ]) {
       settings.push(...(await ask(first, `SHOW ${name}`)));
     }
-    expect(settings).toEqual(['on', 'on', '127.0.0.1', '', '200']);
+    expect(settings).toEqual(['on', 'on', '127.0.0.1', first.folder, '200']);
+  });
+
+  it('answers through its socket, whose folder only its user can enter', async () => {
+    const address = 'SELECT host(inet_server_addr())';
+    expect(await ask(first, address)).toEqual(['127.0.0.1']);
+    expect(await ask(first, address, first.socketConnectionString())).toEqual([null]);
+    expect(statSync(first.folder).mode & 0o077).toBe(0);
+    const wrong = first.socketConnectionString().replace(encodeURIComponent(PASSWORD), 'wrong');
+    await expect(ask(first, address, wrong)).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  it('is reachable by TCP alone if the path of a socket in its folder would be too long', async () => {
+    // The server's own user can enter it, so that the cluster of root is in it, too.
+    const open = mkdtempSync(join(tmpdir(), 'cardea-local-postgres-'));
+    chmodSync(open, 0o755);
+    const dataFolder = join(open, 'a'.repeat(100));
+    const server = await startLocalPostgres({ dataFolder, password: PASSWORD });
+    try {
+      expect(server.folder).toBe(dataFolder);
+      expect(server.socketConnectionString()).toBe(server.connectionString());
+      expect(await ask(server, 'SHOW unix_socket_directories')).toEqual(['']);
+    } finally {
+      server.stop();
+      rmSync(open, { recursive: true, force: true });
+    }
   });
 
   it('is adopted by a second start while it runs', async () => {
     const second = await start();
     expect(second.pid).toBe(first.pid);
     expect(second.port).toBe(first.port);
+    expect(second.socketConnectionString()).toBe(first.socketConnectionString());
   });
 
   it('is gone when stop returns, and comes back with its data on its port', async () => {

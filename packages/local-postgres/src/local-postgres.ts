@@ -1,6 +1,6 @@
 /**
  * One PostgreSQL server on one data folder. It is created at the first start, found again at later ones, and reachable
- * on loopback only. It survives a killed parent, and the next start adopts or stops it.
+ * on loopback and through a Unix socket in its folder only. It survives a killed parent, and the next start adopts or stops it.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,12 +34,19 @@ export type LocalPostgres = {
   readonly folder: string;
   /** Connects as the superuser, to the database `postgres` unless another is named. */
   connectionString(database?: string): string;
+  /**
+   * As `connectionString`, but through the Unix socket, where a statement costs a third less processor time than by TCP.
+   * By TCP if the server has no socket.
+   */
+  socketConnectionString(database?: string): string;
   createDatabase(name: string, template?: string): Promise<void>;
   /** Returns when the server has ended. It is synchronous, for `process.on('exit')`. */
   stop(options?: { readonly remove?: boolean }): void;
 };
 
 const HOST = '127.0.0.1';
+/** The socket's path may have 103 bytes on macOS, and 107 on Linux. */
+const SOCKET_PATH_BYTES_MAX = 103;
 const CONNECTIONS_MAX = 200;
 const READY_WAIT_MS = 120_000;
 const CONNECT_WAIT_MS = 5000;
@@ -118,7 +125,7 @@ async function launch(
   const port = await keptPort(path);
   const logFile = join(path, 'cardea-server.log');
   const output = openSync(logFile, 'w', 0o600);
-  const child = spawn(postgres, ['-D', path, ...flags(port, settings)], {
+  const child = spawn(postgres, ['-D', path, ...flags(port, path, settings)], {
     ...owner,
     cwd: '/',
     env: SERVER_ENVIRONMENT,
@@ -143,15 +150,23 @@ async function launch(
     if (!exited) stopServer(pid);
     throw explain(error, logFile);
   }
-  return { pid, port };
+  return { pid, port, socketFolder: socketFolderOf(path) };
 }
 
+/** The folder can be entered by the server's user only. */
+const socketFolderOf = (folder: string): string | undefined =>
+  Buffer.byteLength(join(folder, '.s.PGSQL.65535')) > SOCKET_PATH_BYTES_MAX ? undefined : folder;
+
 /** The log contains neither statements nor values, because both may contain personal data. */
-function flags(port: number, settings: LocalPostgresOptions['settings'] = {}): string[] {
+function flags(
+  port: number,
+  folder: string,
+  settings: LocalPostgresOptions['settings'] = {},
+): string[] {
   const all = {
     port: String(port),
     listen_addresses: HOST,
-    unix_socket_directories: '',
+    unix_socket_directories: socketFolderOf(folder) ?? '',
     max_connections: String(CONNECTIONS_MAX),
     timezone: 'UTC',
     // By default the background writer wakes five times a second, even when nothing is written.
@@ -204,7 +219,7 @@ async function answers(
   password: string,
 ): Promise<'yes' | 'not_yet' | 'wrong_password'> {
   const client = new Client({
-    connectionString: connectionString(port, password, 'postgres'),
+    connectionString: connectionString({ port, password }),
     connectionTimeoutMillis: CONNECT_WAIT_MS,
   });
   client.on('error', () => undefined);
@@ -225,14 +240,17 @@ function explain(error: unknown, logFile: string): unknown {
   return new LocalPostgresError('not_started', `${error.message}\n${lines.join('\n')}`);
 }
 
-function handle({ pid, port }: ServerProcess, folder: string, password: string): LocalPostgres {
+function handle(server: ServerProcess, folder: string, password: string): LocalPostgres {
+  const { pid, port, socketFolder } = server;
   return {
     pid,
     port,
     folder,
-    connectionString: (database = 'postgres') => connectionString(port, password, database),
+    connectionString: (database) => connectionString({ port, password, database }),
+    socketConnectionString: (database) =>
+      connectionString({ host: socketFolder, port, password, database }),
     createDatabase: async (name, template) => {
-      const client = new Client({ connectionString: connectionString(port, password, 'postgres') });
+      const client = new Client({ connectionString: connectionString({ port, password }) });
       await client.connect();
       try {
         const from = template === undefined ? '' : ` TEMPLATE ${escapeIdentifier(template)}`;
@@ -248,5 +266,15 @@ function handle({ pid, port }: ServerProcess, folder: string, password: string):
   };
 }
 
-const connectionString = (port: number, password: string, database: string): string =>
-  `postgres://postgres:${encodeURIComponent(password)}@${HOST}:${port}/${encodeURIComponent(database)}`;
+type Address = {
+  readonly host?: string | undefined;
+  readonly port: number;
+  readonly password: string;
+  readonly database?: string | undefined;
+};
+
+/** Clients of PostgreSQL take a host that begins with a slash, encoded here, for the folder of a socket. */
+function connectionString({ host = HOST, port, password, database = 'postgres' }: Address): string {
+  const [words, place, name] = [password, host, database].map(encodeURIComponent);
+  return `postgres://postgres:${words}@${place}:${port}/${name}`;
+}

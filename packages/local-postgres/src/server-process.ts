@@ -4,9 +4,15 @@ import { join, resolve } from 'node:path';
 import { clusterOf } from './cluster-folder.ts';
 
 /** The server that runs, or ran, on a cluster's folder, according to its `postmaster.pid`. */
-export type ServerProcess = { readonly pid: number; readonly port: number };
+export type ServerProcess = {
+  readonly pid: number;
+  readonly port: number;
+  /** The folder of its Unix socket, if it has one. */
+  readonly socketFolder: string | undefined;
+};
 
 const PORT_LINE = 3;
+const SOCKET_FOLDER_LINE = 4;
 const FAST_STOP_WAIT_MS = 5000;
 const IMMEDIATE_STOP_WAIT_MS = 10_000;
 const POLL_MS = 20;
@@ -45,7 +51,8 @@ export function runningPort(asked: string): number | undefined {
 function recordedServer(folder: string): ServerProcess | undefined {
   const lines = (pidFile(folder) ?? '').split('\n');
   const pid = Number(lines[0]);
-  return pid > 1 ? { pid, port: Number(lines[PORT_LINE]) } : undefined;
+  const socketFolder = lines[SOCKET_FOLDER_LINE] || undefined;
+  return pid > 1 ? { pid, port: Number(lines[PORT_LINE]), socketFolder } : undefined;
 }
 
 /** Undefined if there is none. A server that ends may delete it at any time. */

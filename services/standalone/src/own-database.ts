@@ -55,7 +55,7 @@ export async function ownDatabase(folder: DataFolder, log: Logger): Promise<OwnD
     throw error;
   }
   const { folder: place } = postgres;
-  return { url: secret(postgres.connectionString(DATABASE)), folder: place, stop };
+  return { url: secret(postgres.socketConnectionString(DATABASE)), folder: place, stop };
 }
 
 /** The URL of a server that is already running. */

@@ -23,6 +23,9 @@ export type Resting = {
   pass(page: Page): boolean;
 };
 
+/** A follower that waits for a change. Without `resting` it is woken for every change. */
+type Waiting = { readonly wake: () => void; readonly resting: Resting | undefined };
+
 /** One service's log as its followers read it. */
 export interface LogReader {
   /** The next events after `after`, {@link PAGE_EVENTS_MAX} at most. */
@@ -46,12 +49,12 @@ export async function openLogReader(
 ): Promise<LogReader> {
   let generation = 0;
   let askedAtMs = Number.NEGATIVE_INFINITY;
-  const waiting = new Map<() => void, Resting | undefined>();
+  const waiting = new Set<Waiting>();
   const pages = new Map<bigint, { readonly generation: number; readonly page: Promise<Page> }>();
   let showing = false;
   const unsubscribe = await store.subscribe(log, () => {
     generation += 1;
-    for (const [wake, resting] of [...waiting]) if (resting === undefined) wake();
+    for (const { wake, resting } of waiting) if (resting === undefined) wake();
     if (!showing && waiting.size > 0) void showAll();
   });
 
@@ -60,23 +63,18 @@ export async function openLogReader(
     showing = true;
     for (let shown: number | undefined; shown !== generation && waiting.size > 0; ) {
       shown = generation;
-      const positions = new Set<bigint>();
-      for (const resting of waiting.values())
-        if (resting !== undefined) positions.add(resting.after());
-      for (const after of positions) await show(after);
+      const positions = Map.groupBy(waiting, ({ resting }) => resting?.after());
+      for (const [after, followers] of positions)
+        if (after !== undefined) await show(after, followers);
     }
     showing = false;
   };
-  const show = async (after: bigint): Promise<void> => {
+  const show = async (after: bigint, followers: readonly Waiting[]): Promise<void> => {
     const page = await pageAfter(after).catch(() => undefined);
-    for (const [wake, resting] of [...waiting]) {
-      if (resting?.after() !== after) continue;
-      // Without a page, and after an error, the follower is woken. If it fails again, it reports the error itself.
-      let isPassed = false;
-      try {
-        isPassed = page !== undefined && resting.pass(page);
-      } catch {}
-      if (!isPassed) wake();
+    for (const follower of followers) {
+      // It may have been woken while the page was read.
+      if (!waiting.has(follower) || follower.resting?.after() !== after) continue;
+      if (page === undefined || !passes(follower.resting, page)) follower.wake();
     }
   };
 
@@ -115,17 +113,27 @@ export async function openLogReader(
         const wake = (): void => {
           cancel();
           signal.removeEventListener('abort', wake);
-          waiting.delete(wake);
+          waiting.delete(follower);
           resolve();
         };
+        const follower = { wake, resting };
         const cancel = clock.after(ms, () => {
           // After this wait the readers poll, in case a notice was lost.
           if (ms >= TRUST_MS) generation += 1;
           wake();
         });
-        waiting.set(wake, resting);
+        waiting.add(follower);
         signal.addEventListener('abort', wake);
       }),
     close: unsubscribe,
   };
+}
+
+/** Without a page, and after an error, a follower is woken. If it fails again, it reports the error itself. */
+function passes(resting: Resting, page: Page): boolean {
+  try {
+    return resting.pass(page);
+  } catch {
+    return false;
+  }
 }

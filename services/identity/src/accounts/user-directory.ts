@@ -77,10 +77,11 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     }
     return { email, ...(profile as ProfileInState<string>) };
   };
-  const metadataOf: UserDirectory['metadataOf'] = async ({ id, ...user }) => {
+  const metadataOf: UserDirectory['metadataOf'] = async (user) => {
+    const { id, publicMetadata = null, privateMetadata = null } = user;
     const [forUser, hidden] = await Promise.all([
-      openField(id, 'public_metadata', user.publicMetadata ?? null),
-      openField(id, 'private_metadata', user.privateMetadata ?? null),
+      openField(id, 'public_metadata', publicMetadata),
+      openField(id, 'private_metadata', privateMetadata),
     ]);
     return {
       public_metadata: JSON.parse(forUser ?? '{}'),

@@ -26,7 +26,7 @@ const POSTGRES_PORT = 5432;
 export async function startFgaReplica(setting: ReplicaSetting): Promise<FgaReplica> {
   const database = new URL(setting.databaseUrl);
   const proxy = await tcpProxy({ port: Number(database.port || POSTGRES_PORT) });
-  database.port = String(proxy.port);
+  database.host = `127.0.0.1:${proxy.port}`;
   const script = new URL('fga-replica.process.ts', import.meta.url);
   const args = [database.href, setting.tenantId, setting.redisUrl];
   const child: ChildProcess = fork(script, args, { stdio: ['ignore', 2, 2, 'ipc'] });

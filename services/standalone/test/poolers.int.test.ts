@@ -62,7 +62,7 @@ async function pgBouncer(...lines: readonly string[]): Promise<string> {
         socket.once('connect', () => socket.destroy());
       }),
   );
-  url.port = String(port);
+  url.host = `${HOST}:${port}`;
   return url.href;
 }
 
@@ -80,7 +80,7 @@ describe('a database behind something', () => {
     expect(await refuseSharedSessions(database.url)).toBe(true);
     const proxy = await tcpProxy({ port: Number(new URL(database.url).port) });
     const behind = new URL(database.url);
-    behind.port = String(proxy.port);
+    behind.host = `${HOST}:${proxy.port}`;
     expect(await refuseSharedSessions(behind.href)).toBe(true);
     await proxy.close();
     expect(await refuseSharedSessions(behind.href)).toBe(false);

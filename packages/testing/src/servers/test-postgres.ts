@@ -73,7 +73,7 @@ async function localServer(): Promise<{ url: string; stop: () => void }> {
   };
   // The run may end without its teardown: Ctrl-C, a crash, process.exit.
   process.once('exit', stop);
-  return { url: server.connectionString(), stop };
+  return { url: server.socketConnectionString(), stop };
 }
 
 async function onServer(

@@ -36,6 +36,10 @@ const PROGRAMS = [
   ...SERVICE_NAMES.map((name) => `services/${SERVICE_FOLDERS[name]}/src/main.ts`),
   ...['main', 'cardea'].map((name) => `services/standalone/src/${name}.ts`),
   ...readdirSync('scripts/bench/src/workers').map((name) => `scripts/bench/src/workers/${name}`),
+  ...['bus', 'late'].map((name) => `packages/event-bus/test/${name}-process.ts`),
+  'packages/event-store/test/writer.ts',
+  'services/authz/test/killed.process.ts',
+  'test/faults/fga-replica.process.ts',
 ];
 const BUNDLES = resolve('.cache/test/programs');
 const TALLY_FILE = '.cache/test/tallies.json';

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { UnknownWrapKey, wrapKeys } from '@cardea/crypto';
 import { secret } from '@cardea/runtime';
 import { services } from '@cardea/standalone';
 import {
   processFixture,
+  programOf,
   type ServiceFixture,
   serviceFixture,
   testDatabase,
@@ -20,7 +20,7 @@ import { agentsAndKeysOf, startSession } from '../security/agents-and-keys.ts';
 import { expectStatus, type Person, type Users, usersOf } from '../security/users.ts';
 import { CHEAP_HASHES } from './instance.ts';
 
-const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
+const CARDEA = programOf(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 const CHEAP = { ...CHEAP_HASHES, RATE_LIMIT_FACTOR: '1000' };
 const TEST_MS_MAX = 400_000;
 /** Without a pause, the traffic would take a whole core from the work beside it. */

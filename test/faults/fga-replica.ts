@@ -1,7 +1,7 @@
 /** One authz replica in a separate process, which reaches PostgreSQL through a separate proxy. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { restDriver, type TcpProxy, tcpProxy } from '@cardea/testing';
+import { programOf, restDriver, type TcpProxy, tcpProxy } from '@cardea/testing';
 import { onTestFinished } from 'vitest';
 import { fgaClient } from '../../services/authz/test/fga-client.ts';
 
@@ -27,7 +27,7 @@ export async function startFgaReplica(setting: ReplicaSetting): Promise<FgaRepli
   const database = new URL(setting.databaseUrl);
   const proxy = await tcpProxy({ port: Number(database.port || POSTGRES_PORT) });
   database.host = `127.0.0.1:${proxy.port}`;
-  const script = new URL('fga-replica.process.ts', import.meta.url);
+  const script = programOf(new URL('fga-replica.process.ts', import.meta.url));
   const args = [database.href, setting.tenantId, setting.redisUrl];
   const child: ChildProcess = fork(script, args, { stdio: ['ignore', 2, 2, 'ipc'] });
   const gone = once(child, 'exit');

@@ -7,6 +7,7 @@ import {
   freePorts,
   needRedis,
   processFixture,
+  programOf,
   restDriver,
   SERVICE_FOLDERS,
   startRedis,
@@ -53,7 +54,12 @@ const settings = () => ({
   SHUTDOWN_DELAY: '0s',
 });
 const start = (folder: string, env: { readonly [name: string]: string }) =>
-  fixture.start({ name: folder, script: 'src/main.ts', cwd: folderOf(folder), env });
+  fixture.start({
+    name: folder,
+    script: programOf(`${folderOf(folder)}src/main.ts`),
+    cwd: folderOf(folder),
+    env,
+  });
 const readiness = async () => {
   const answer = await fetch(`http://127.0.0.1:${ports[1]}/readyz`);
   return { code: answer.status, ...((await answer.json()) as { checks: object; status: string }) };

@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contracts';
 import { discardParkedStream } from '@cardea/log-follower';
-import { type ProcessFixture, untilTrue } from '@cardea/testing';
+import { type ProcessFixture, programOf, untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relayPositionKey } from '../src/index.ts';
@@ -205,7 +204,7 @@ export function describeRelay(adapter: string, fixture: () => RelayFixture): voi
       timeout: 300_000,
     }, async () => {
       const log = 'webhooks';
-      const script = fileURLToPath(new URL('./bus-process.ts', import.meta.url));
+      const script = programOf(new URL('./bus-process.ts', import.meta.url));
       const start = (failPoints: string) =>
         fixture().processes.start({
           name: `bus ${failPoints}`,

@@ -1,8 +1,7 @@
 /** The tests of events that a consumer ignores, which every adapter runs as part of the bus suite. */
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { IntegrationEvent } from '@cardea/contracts';
-import { type ProcessFixture, testForm, untilTrue } from '@cardea/testing';
+import { type ProcessFixture, programOf, testForm, untilTrue } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import { deadLetterTopicOf } from '../src/index.ts';
 import {
@@ -128,7 +127,7 @@ export function describeSkipping(fixture: () => Fixture): void {
   /** Kills a consumer before it stores a late position. Returns how many events were prepared twice. */
   const killedLate = async (seed: number, name: string): Promise<number> => {
     const { open, url, brokers, processes, prepared, effectsOfConsumer } = fixture();
-    const script = fileURLToPath(new URL('./late-process.ts', import.meta.url));
+    const script = programOf(new URL('./late-process.ts', import.meta.url));
     const { publisher, subscriber } = open();
     const topic = topicOfConsumer(name);
     const victim = await processes.start({

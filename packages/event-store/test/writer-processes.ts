@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { Log } from '@cardea/event-store';
+import { programOf } from '@cardea/testing';
 import { afterAll, expect } from 'vitest';
 import type { Writer } from './appending.ts';
 
@@ -15,7 +15,7 @@ export function writerProcesses(url: () => string) {
   });
 
   const startWriter = async (log: Log, name: string): Promise<Writer> => {
-    const script = fileURLToPath(new URL('./writer.ts', import.meta.url));
+    const script = programOf(new URL('./writer.ts', import.meta.url));
     const child = spawn(process.execPath, [script, url(), log, name], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { restDriver, testDatabase, untilTrue } from '@cardea/testing';
+import { programOf, restDriver, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type FgaClient, fgaClient } from './fga-client.ts';
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 async function start(): Promise<FgaClient> {
-  const script = new URL('killed.process.ts', import.meta.url);
+  const script = programOf(new URL('killed.process.ts', import.meta.url));
   const env = { ...process.env, TMPDIR: folder };
   child = fork(script, [database.url, TENANT], { env, stdio: ['ignore', 2, 2, 'ipc'] });
   gone = once(child, 'exit');

@@ -4,13 +4,12 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { refuseSharedSessions, SharedSessions } from '@cardea/read-models';
-import { freePort, tcpProxy, testDatabase, untilTrue } from '@cardea/testing';
+import { freePort, programOf, tcpProxy, testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = programOf(new URL('../src/main.ts', import.meta.url));
 const EXIT_CONFIGURATION = 78;
 const START_MS_MAX = 120_000;
 const HOST = '127.0.0.1';

@@ -32,18 +32,34 @@ export function findEndpoint(
   pathname: string,
 ): EndpointValue | undefined {
   const given = pathname.split('/');
-  return endpoints
-    .filter(
-      ({ contract }) =>
-        contract.method === method.toLowerCase() && matches(contract.path.split('/'), given),
-    )
-    .toSorted((a, b) => variables(a) - variables(b))[0];
+  return candidates(endpoints, `${method.toLowerCase()} ${given.length}`).find(({ template }) =>
+    matches(template, given),
+  )?.endpoint;
+}
+
+type Candidate = { readonly endpoint: EndpointValue; readonly template: readonly string[] };
+type Candidates = ReadonlyMap<string, readonly Candidate[]>;
+
+/** The endpoints by method and number of segments, for each list of endpoints. Tests search it for each request. */
+const INDEXES = new WeakMap<readonly EndpointValue[], Candidates>();
+
+function candidates(endpoints: readonly EndpointValue[], key: string): readonly Candidate[] {
+  const known = INDEXES.get(endpoints);
+  if (known !== undefined) return known.get(key) ?? [];
+  const all = endpoints
+    .map((endpoint) => ({ endpoint, template: endpoint.contract.path.split('/') }))
+    .toSorted((a, b) => variables(a) - variables(b));
+  const index = Map.groupBy(
+    all,
+    ({ endpoint, template }) => `${endpoint.contract.method} ${template.length}`,
+  );
+  INDEXES.set(endpoints, index);
+  return index.get(key) ?? [];
 }
 
 const isVariable = (part: string): boolean => part.includes('{');
 
-const variables = ({ contract }: EndpointValue): number =>
-  contract.path.split('/').filter(isVariable).length;
+const variables = ({ template }: Candidate): number => template.filter(isVariable).length;
 
 const matches = (template: readonly string[], given: readonly string[]): boolean =>
   template.length === given.length &&

@@ -30,7 +30,8 @@ async function exported(pool: Pool): Promise<number> {
   for await (const chunk of body as AsyncIterable<Buffer>) {
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1))
       lines += 1;
-    end = Buffer.concat([end, chunk]).subarray(-LAST_LINE_BYTES_MAX);
+    const last = chunk.subarray(-LAST_LINE_BYTES_MAX);
+    end = Buffer.concat([end, last]).subarray(-LAST_LINE_BYTES_MAX);
   }
   if (statusCode !== 200) throw new Error(`the export answered ${statusCode}: ${end}`);
   const people = lines - 1;

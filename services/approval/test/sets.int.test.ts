@@ -93,8 +93,8 @@ describe('a request to a set', () => {
     const { ask, id: tenant } = await tenantOf('moving');
     const id = await ask();
     world.people.set(...person('dan'));
-    for (const of of [fixture, other]) {
-      const dan = as(of, tenant, 'dan');
+    for (const each of [fixture, other]) {
+      const dan = as(each, tenant, 'dan');
       world.members.delete('dan');
       expect(told(await dan.get(`${REQUESTS}/${id}`))).toBe('404 request_not_found');
       expect(told(await dan.get(`${REQUESTS}/${id}/poll`))).toBe('404 request_not_found');

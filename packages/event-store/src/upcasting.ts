@@ -22,19 +22,24 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
     const current = 1 + upcasters.length;
     return { ...event, data, schemaVersion: current, recordedVersion: schemaVersion };
   };
-  /** An event that cannot be converted keeps the fault, so that a follower can attribute it to the event. */
-  const ofLog = (log: string, events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
-    if (log !== store.log) throw new Error(`${store.log} does not know the streams of ${log}`);
-    const all: RecordedEvent[] = [];
-    for (const event of events) {
-      try {
-        all.push(today(event));
-      } catch (fault) {
-        all.push({ ...event, fault });
+  /**
+   * Reads of this service's log. An event that cannot be converted keeps the fault, so that a follower can attribute it to
+   * the event.
+   */
+  const converted =
+    (read: EventStore['readLog']): EventStore['readLog'] =>
+    async (log, after, limit) => {
+      if (log !== store.log) throw new Error(`${store.log} does not know the streams of ${log}`);
+      const all: RecordedEvent[] = [];
+      for (const event of await read(log, after, limit)) {
+        try {
+          all.push(today(event));
+        } catch (fault) {
+          all.push({ ...event, fault });
+        }
       }
-    }
-    return all;
-  };
+      return all;
+    };
   return {
     log: store.log,
     append: (appends) => {
@@ -51,8 +56,8 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
     },
     readStreams: async (reads) =>
       (await store.readStreams(reads)).map((events) => events.map(today)),
-    readLog: async (log, after, limit) => ofLog(log, await store.readLog(log, after, limit)),
-    followLog: async (log, after, limit) => ofLog(log, await store.followLog(log, after, limit)),
+    readLog: converted((...of) => store.readLog(...of)),
+    followLog: converted((...of) => store.followLog(...of)),
     head: (log) => store.head(log),
     subscribe: (log, onAppend) => store.subscribe(log, onAppend),
     close: () => store.close(),

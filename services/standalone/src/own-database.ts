@@ -1,11 +1,10 @@
 /** The PostgreSQL of a standalone instance. It is started first, restarted if it dies, and stopped last. */
 import { join } from 'node:path';
-import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
+import { connectionString, type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
 import { type Logger, type Secret, secret } from '@cardea/runtime';
 import type { DataFolder } from './data-folder.ts';
 
 const DATABASE = 'cardea';
-const HOST = '127.0.0.1';
 const DATABASE_EXISTS = '42P04';
 const LOOK_EVERY_MS = 1000;
 
@@ -60,7 +59,7 @@ export async function ownDatabase(folder: DataFolder, log: Logger): Promise<OwnD
 
 /** The URL of a server that is already running. */
 export const ownDatabaseUrl = (port: number, password: string): string =>
-  `postgres://postgres:${encodeURIComponent(password)}@${HOST}:${port}/${DATABASE}`;
+  connectionString({ port, password, database: DATABASE });
 
 function isAlive(pid: number): boolean {
   try {

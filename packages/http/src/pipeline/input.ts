@@ -110,7 +110,10 @@ export function headerFaults({ takesKey }: Route, { headers, doubled }: Call): r
   return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
 }
 
-/** For endpoints that honour `Idempotency-Key`: adds the sent key, and the command id derived from it unless the handler does that. */
+/**
+ * For endpoints that honour `Idempotency-Key`. Adds the sent key, and the command id derived from it unless the handler
+ * does that.
+ */
 export function identified(
   { contract, group }: Route,
   request: AnyRequest,

@@ -30,7 +30,9 @@ const GROWTH = 1 / 8;
 const UNDER_WAY_MS_MAX = 100;
 /** Rests begin when a line owes this much. A page of a browser sends a few requests at once. */
 const REST_CREDIT_MS = 100;
-/** A tenant takes more of the thread than others do, if it took this many times their average in the last two periods. */
+/**
+ * A tenant takes more of the thread than others do if it took this many times their average in the last two periods.
+ */
 const MORE_THAN_OTHERS = 1.25;
 const WORK_PERIOD_MS = 1_000;
 /** Lines rest only if a request began without a line within this time. */
